@@ -1,0 +1,71 @@
+/*
+ * trust.h - keyrings, and whether a slot's signatures satisfy one. Verification only; signing is key.h.
+ *
+ * A keyring is ONE JSON document (threshold, names, products, revocations) or bare public keys (threshold 1), never
+ * a mix. Source: spec/bundle-format.md, "Trust"; spec/cli.md, "--keyring".
+ *
+ *   {"dray_keyring":1,"keys":[{"name":"ops","pem":"-----BEGIN PUBLIC KEY-----...","products":["demo"],
+ *     "revoked":"stolen 2026-03"}],"threshold":2}
+ * products absent: every product. revoked present: the key never counts, and a signature by it is told.
+ */
+#ifndef DRAY_TRUST_H
+#define DRAY_TRUST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dray/err.h"
+#include "dray/slot.h"
+
+struct dray_keyring;
+
+#define DRAY_KEYRING_MAX_KEYS 256u
+#define DRAY_KEYRING_MAX_BYTES (1024u * 1024u)
+
+/**
+ * dray_keyring_load - read the files at @paths (each a keyring document, a PEM file with one or more public keys, or
+ * a directory of *.pub files); opened once, regular files only
+ * @allow_test_keys: accept the keys whose private halves are in this repository (tests only)
+ * Errors: DRAY_E_TRUST with the file and the reason (empty, mix, two documents, duplicate key, private key given,
+ * unsupported algorithm, threshold 0 or above the number of usable keys, test key), DRAY_E_IO.
+ */
+DRAY_MUST_CHECK int dray_keyring_load(const char *const *paths, size_t n, bool allow_test_keys,
+    struct dray_keyring **out, struct dray_err *e);
+
+/** dray_keyring_parse - the same from memory: one document or PEM text; @name for messages. For tests and fuzzing. */
+DRAY_MUST_CHECK int dray_keyring_parse(const char *text, size_t len, const char *name, bool allow_test_keys,
+    struct dray_keyring **out, struct dray_err *e);
+void dray_keyring_free(struct dray_keyring *k);
+unsigned dray_keyring_threshold(const struct dray_keyring *k);
+size_t dray_keyring_count(const struct dray_keyring *k);
+
+enum dray_signer_state { DRAY_SIGNER_GOOD, DRAY_SIGNER_UNKNOWN, DRAY_SIGNER_REVOKED, DRAY_SIGNER_WRONG_PRODUCT };
+
+struct dray_signer {
+	enum dray_signer_state state;
+	uint8_t key[32];
+	char name[65];			/* of the keyring, or file name without .pub; empty if unknown */
+};
+
+struct dray_verdict {
+	unsigned good, needed, n;	/* distinct good keys, threshold, records told in @signers */
+	struct dray_signer signers[DRAY_SLOT_SIGS_MAX];
+};
+
+/**
+ * dray_trust_check - verify every signature of known keys over slot->text and count distinct good public keys
+ * @product: bound products are held against it; it is read from the verified text, see dray_text_product
+ * Return: 0 if good >= threshold; -1 DRAY_E_TRUST, each case its own message: no signatures at all; only unknown
+ * keys; N of K; a known key whose signature is wrong; revoked; bound to another product. @v is filled either way.
+ */
+DRAY_MUST_CHECK int dray_trust_check(const struct dray_keyring *k, const struct dray_slot *slot,
+    struct dray_verdict *v, struct dray_err *e);
+
+/** dray_spki_sha256_pem - SHA-256 of the SPKI DER of the one public key in a PEM text */
+DRAY_MUST_CHECK int dray_spki_sha256_pem(const char *pem, size_t len, uint8_t out[32], struct dray_err *e);
+
+/** dray_fingerprint - how people read a key or bundle hash: the first 16 bytes in groups of 4 hex digits ("9d3a 77c0 ...") */
+const char *dray_fingerprint(const uint8_t hash[32], char out[40]);
+
+#endif

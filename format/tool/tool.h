@@ -1,0 +1,78 @@
+/*
+ * tool.h - what the two commands share: subcommand table, options, the one place that prints an error, progress,
+ * exit status. Not part of libdray.
+ */
+#ifndef DRAY_TOOL_H
+#define DRAY_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dray/err.h"
+#include "dray/json.h"
+
+/*
+ * One option of a subcommand. Kinds: flag (bool), text, number (u64 within [min, max]), size (bytes), list (repeats).
+ * An option given twice is an error unless it is a list.
+ */
+enum tool_kind { TOOL_FLAG, TOOL_TEXT, TOOL_NUMBER, TOOL_SIZE, TOOL_LIST };
+
+struct tool_list { const char **v; size_t n; };
+
+struct tool_opt {
+	const char *name;	/* long name without dashes; NULL ends the table */
+	char letter;		/* short form or 0 */
+	enum tool_kind kind;
+	void *out;		/* bool *, const char **, uint64_t *, struct tool_list * */
+	uint64_t min, max;
+	const char *arg, *help;	/* for --help: "FILE", one line */
+};
+
+struct tool_common {		/* understood by every subcommand */
+	bool json, quiet, help, exit_detail, allow_test_keys;
+	unsigned verbose;
+	uint64_t jobs;		/* -j, default: cores */
+};
+
+struct tool_cmd {
+	const char *name;	/* "apply", "key new"; NULL ends the table */
+	const char *args, *brief;	/* "BUNDLE --root DIR", one line */
+	const char *examples;	/* shown first by --help */
+	int (*run)(int argc, char **argv, const struct tool_cmd *self);	/* exit status */
+};
+
+/** tool_main - find the subcommand (two-word ones too), suggest the nearest for an unknown one (2), run it */
+int tool_main(const char *prog, const char *about, const struct tool_cmd *cmds, int argc, char **argv);
+
+/**
+ * tool_parse - options of one subcommand, common ones included; operands to operand[0..*n)
+ * @min_n, @max_n: how many operands; Return: -1 go on; otherwise the exit status (0 after --help, 2 on a mistake,
+ * already told).
+ */
+int tool_parse(int argc, char **argv, const struct tool_cmd *self, struct tool_opt *opts, struct tool_common *common,
+    size_t min_n, size_t max_n, const char **operand, size_t *n);
+
+/** tool_error - print "PROG: text" and "PROG: hint: ..." on stderr, with --json {"error":{code,hint,text}} on stdout;
+ * Return: the exit status. */
+int tool_error(const struct tool_common *c, const char *what, const struct dray_err *e);
+
+/** tool_json - print a document and a newline on stdout, free it; Return: 0, or 1 when stdout failed */
+int tool_json(struct dray_json *v, struct dray_err *e);
+
+/** tool_human - "1.3 GB", "512 bytes" (powers of 1000) */
+const char *tool_human(uint64_t bytes, char out[32]);
+
+/* progress on stderr: one live line on a terminal, otherwise a line every 10 % or 30 s; nothing with -q */
+struct tool_progress { const char *what; uint64_t total; bool live, on; int last_tenth; int64_t last_ms, begin_ms; };
+void tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total);
+void tool_progress_at(void *p, uint64_t done, uint64_t total);	/* fits dray_check_opts.progress; thread-safe */
+void tool_progress_end(struct tool_progress *p);
+
+/* SIGINT, SIGTERM, SIGHUP set a flag; SIGPIPE is ignored; SIGXFSZ too */
+void tool_signals(void);
+int tool_signal_seen(void);	/* the signal or 0 */
+
+extern const char *tool_prog;	/* "dray" or "dray-install" */
+
+#endif

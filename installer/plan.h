@@ -1,0 +1,137 @@
+/*
+ * plan.h - what apply would do here: look at every touched path, decide, order, and give it an id.
+ * Reads the tree only; the plan is the contract between plan, stage and commit. Source: spec/apply.md, "Plan".
+ */
+#ifndef INST_PLAN_H
+#define INST_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dray/bundle.h"
+#include "dray/err.h"
+#include "dray/os.h"
+
+/* An object on the target. type DRAY_ABSENT: nothing there. Two objects are the same when all fields are equal. */
+struct inst_ident {
+	uint8_t type;		/* enum dray_type; a socket counts as 255 */
+	uint64_t ino;
+	int64_t btime_sec, mtime_sec;
+	uint32_t btime_nsec, mtime_nsec;
+	uint64_t size;		/* files and symlinks; 0 for others */
+};
+
+/* Attributes of an object, as they are or shall be; `has` as in dray_attrs plus DRAY_HAS_MTIME. */
+struct inst_meta {
+	uint16_t has;
+	uint32_t mode, uid, gid;
+	int64_t mtime_sec;
+	uint32_t mtime_nsec;
+	uint32_t n_xattrs;
+	uint8_t *xattrs;	/* n times: u16 name length, u32 value length, name, value (little-endian); names ascending; owned */
+	size_t xattrs_len;
+};
+
+enum inst_op_kind { INST_OP_SWAP = 1, INST_OP_META = 2 };
+
+/* order of the swaps: every prefix must boot and run */
+enum inst_rank { INST_RANK_ADD = 0, INST_RANK_LIB = 1, INST_RANK_PROG = 2, INST_RANK_REST = 3, INST_RANK_BOOT = 4,
+	INST_RANK_REMOVE = 5, INST_RANK_META = 6 };
+
+enum { INST_OP_PARK = 1,	/* the replaced object is a local edit: named, kept by forget */
+	INST_OP_SUBTREE = 2,	/* the new side, old side or both are a directory moved as a whole */
+};
+
+struct inst_op {
+	uint8_t kind, rank, flags;
+	uint32_t slot;		/* SWAP: its number, dense from 0 in op order; META: DRAY_NONE */
+	const char *path;	/* in the plan's arena or the index; not NUL-terminated */
+	size_t len;
+	uint32_t entry;		/* index row; DRAY_NONE for a directory whose times are only put back */
+	struct inst_ident old;	/* as seen by plan; absent for an addition */
+	struct inst_ident now;	/* SWAP: the staged object, filled by stage; absent for a removal. META: = old */
+	struct inst_meta before, after;	/* META only */
+};
+
+/* one object to create in a slot: the slot itself (rel_len 0) or something inside it */
+struct inst_node {
+	uint32_t op, entry;	/* rows of plan->ops and of the index; the state is the entry's target */
+	uint32_t group;		/* hard-link group of the release, 0 none: the first node of a group is the inode */
+	size_t rel;		/* offset in the entry's path of the part below the slot; = path length for the slot itself */
+	bool from_live;		/* content unchanged: copy it from the live path (hash checked), the bundle has no frame */
+};
+
+enum inst_note_kind {	/* told to the user, in the plan id, in --json */
+	INST_NOTE_PARKED,	/* local edit replaced, old copy kept */
+	INST_NOTE_KEPT_DELETED,	/* deleted here, stays deleted */
+	INST_NOTE_KEPT_DIR,	/* removed directory that holds local files: stays */
+	INST_NOTE_KEPT_META,	/* content is a local edit, only metadata changes: applied to the edit */
+	INST_NOTE_META_LOST,	/* local owner, mode or xattrs differed from every base and are replaced */
+	INST_NOTE_OUTSIDE_LINK,	/* other hard links to the old file are not in the release */
+	INST_NOTE_CONFLICT,	/* exit 20 */
+	INST_NOTE_BLOCKED,	/* exit 22: another mount, socket ... */
+	INST_NOTE_UNREADABLE,	/* partial plan: cannot be read without more rights */
+};
+struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
+
+struct inst_plan {
+	const struct dray_index *ix;	/* borrowed from the bundle */
+	struct inst_op *ops;		/* in commit order */
+	size_t n_ops, n_swaps;		/* swaps come first */
+	struct inst_node *nodes;	/* in entry order, so a directory comes before what it holds */
+	size_t n_nodes;
+	struct inst_note *notes;	/* in path order */
+	size_t n_notes;
+	uint8_t id[32];
+	bool partial;			/* not everything was readable: no id */
+	/* counts of touched paths, for the report */
+	size_t touched, already, added, updated, removed, type_changed, meta_only, left_alone, parked, conflicts, blocked;
+	size_t matched[DRAY_MAX_BASES];	/* touched paths that match each base; a path may match several */
+	size_t unmatched;
+	uint64_t room_bytes, room_inodes;	/* needed on the root's file system, rounded to its blocks, journal and ballast included */
+	uint64_t have_bytes, have_inodes;
+	uint64_t payload;		/* stored bytes of the frames that will be read */
+	uint8_t *frames;		/* one per frame row: 1 = needed */
+	char *arena;			/* owned text */
+};
+
+struct inst_plan_opts {
+	unsigned threads;
+	const char *state;		/* path of the state folder beneath the root: left out of everything */
+	bool component_walk;		/* tests: no openat2 */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed */
+	void *ctx;
+};
+
+/**
+ * inst_plan_make - look at the tree beneath @rootfd and decide
+ * Fails only when looking fails (I/O). Conflicts, blocked paths and missing room are in the plan: inst_plan_verdict.
+ */
+DRAY_MUST_CHECK int inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_opts *o,
+    struct inst_plan **out, struct dray_err *e);
+void inst_plan_free(struct inst_plan *p);
+
+/** inst_plan_verdict - 0, or the refusal: 20, 21, 22, all reasons counted, the first ones named */
+DRAY_MUST_CHECK int inst_plan_verdict(const struct inst_plan *p, struct dray_err *e);
+
+/** inst_plan_recheck - right before commit: is every op's old identity still there? DRAY_E_DRIFT names the first. */
+DRAY_MUST_CHECK int inst_plan_recheck(int rootfd, const struct inst_plan *p, unsigned threads, struct dray_err *e);
+
+/* look.c: shared with commit, check and rollback */
+void inst_ident_from(const struct dray_stat *st, struct inst_ident *id);
+bool inst_ident_same(const struct inst_ident *a, const struct inst_ident *b);
+/** inst_look - identity of @path; absent when it or a directory above it does not exist or is no directory */
+struct dray_walk;
+DRAY_MUST_CHECK int inst_look(struct dray_walk *w, const char *path, size_t len, struct inst_ident *id,
+    struct dray_stat *st, struct dray_err *e);
+/** inst_meta_of_state - the attributes a release state asks for; owned xattrs */
+DRAY_MUST_CHECK int inst_meta_of_state(const struct dray_index *ix, const struct dray_state *s, struct inst_meta *m,
+    struct dray_err *e);
+/** inst_meta_read - attributes of a live object: those in @has. @fd: open file or directory, -1 for other types (no xattrs then) */
+DRAY_MUST_CHECK int inst_meta_read(int fd, const struct dray_stat *st, uint16_t has, struct inst_meta *m,
+    struct dray_err *e);
+bool inst_meta_same(const struct inst_meta *want, const struct inst_meta *have);	/* what @want holds */
+void inst_meta_free(struct inst_meta *m);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * state.h - the state folder: lock, anchor, transactions. Source: spec/apply.md, "Places".
+ *
+ *   lock             flock(2): one run at a time
+ *   anchor.json      floor per product, what is installed; deleting it = trust anew
+ *   release/ID.head  head of the installed bundle (descriptor, index), for check
+ *   tx/NNNNNN/       one transaction: plan, log, slots 00..3f/N, bundle.json, installer, ballast
+ */
+#ifndef INST_STATE_H
+#define INST_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dray/bundle.h"
+#include "dray/err.h"
+
+struct inst_state {
+	int root;		/* handle of the root directory; owned */
+	int dir;		/* handle of the state folder; -1 when it does not exist and need not */
+	int lock;		/* -1: not held */
+	char rel[4096];		/* its path beneath the root, no leading '/' */
+	bool is_default;
+	const char *root_path;	/* for messages; borrowed */
+};
+
+/**
+ * inst_state_open - open root and state folder
+ * @state: path beneath the root (a leading '/' is dropped) or NULL for os_state_dir()
+ * @write: create what is missing (0700) and take the lock (DRAY_E_BUSY with the owner's pid); else read-only, no lock
+ * Refused with DRAY_E_SYSTEM: a symlink or foreign owner on the way, group or world writable, another mount than the
+ * root's, ROOT/.dray-pending that names another place.
+ */
+DRAY_MUST_CHECK int inst_state_open(const char *root, const char *state, bool write, struct inst_state *s,
+    struct dray_err *e);
+void inst_state_close(struct inst_state *s);
+
+struct inst_installed {		/* what the anchor says of the tree */
+	bool known;
+	char product[65], version[65];
+	uint64_t counter;
+	uint8_t id[32];		/* bundle id */
+};
+
+struct inst_anchor {
+	struct inst_installed installed;
+	size_t n_floors;
+	struct { char product[65]; uint64_t counter; } floors[64];
+};
+
+DRAY_MUST_CHECK int inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_err *e);
+DRAY_MUST_CHECK int inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct dray_err *e);
+uint64_t inst_anchor_floor(const struct inst_anchor *a, const char *product);	/* 0: none */
+
+/** inst_head_open - the stored head of an installed bundle as a bundle without blocks; its id is the trust */
+DRAY_MUST_CHECK int inst_head_open(const struct inst_state *s, const uint8_t id[32], int *fd,
+    struct dray_bundle **b, struct dray_err *e);
+
+/** inst_write_file - name beneath @dir: temporary, write, fsync, rename, fsync the directory */
+DRAY_MUST_CHECK int inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned mode,
+    struct dray_err *e);
+
+#endif
