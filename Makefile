@@ -1,16 +1,25 @@
-# dray: one GNU Makefile, no recursion. `make help` lists what there is to do.
-# CC, CFLAGS, LDFLAGS, OUT, SAN, J are the user's.
-OUT ?= out
+# dray: one GNU Makefile, no recursion into folders. `make help` lists what there is to do.
+# CC, CFLAGS, LDFLAGS, OUT, SAN, J, V, T, SECS, PREFIX, DESTDIR are the user's.
+SAN ?=
+# each kind of build has its own folder
+OUT ?= $(if $(findstring thread,$(SAN)),out-tsan,$(if $(SAN),out-asan,$(if $(NOFAST),out-nofast,out)))
 J ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
-SAN ?=
+SECS ?= 60
 VERSION := 0.1.0
 
 ifeq ($(origin CC),default)
 CC := cc
 endif
+ifeq ($(V),)
+Q := @
+say = @printf '  %-4s %s\n' $(1) $(2)
+else
+say = @:
+endif
 CFLAGS ?= -O2 -g
 
+# without a compiler (a bare machine before setup.sh) the answer is "no" and nothing is printed
 cc-option = $(shell $(CC) -Werror $(1) -c -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 
 WARN := -std=c17 -pedantic -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wundef -Wvla \
@@ -42,7 +51,7 @@ LDFLAGS_ALL := -pthread -pie -Wl,-z,relro,-z,now,-z,noexecstack $(SANFLAGS) $(LD
 FORMAT_C := $(sort $(filter-out format/os_linux.c format/os_freebsd.c,$(wildcard format/*.c)) $(OSC))
 TOOL_C := $(sort $(wildcard format/tool/*.c))
 BUILDER_C := $(sort $(wildcard builder/*.c))
-INSTALLER_C := $(sort $(wildcard installer/*.c))
+INSTALLER_C := $(sort $(filter-out installer/no_network.c,$(wildcard installer/*.c)))
 UNIT_C := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ_C := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 BENCH_C := $(sort $(wildcard tests/bench/bench_*.c))
@@ -56,36 +65,124 @@ BENCH := $(patsubst tests/bench/%.c,$(OUT)/bench/%,$(BENCH_C))
 
 FORMAT_LIBS := -lzstd -lcrypto -ljson-c
 BUILDER_LIBS := $(FORMAT_LIBS)
-# the static installer; a sanitizer cannot be linked statically, so SAN builds are dynamic
-ifeq ($(SAN),)
-INSTALLER_LD := -static-pie
-else
+# the static installer; a sanitizer cannot be linked statically, so SAN builds are dynamic.
+# no_network.o stands first and keeps sockets and resolver of the C library out (see there).
 INSTALLER_LD :=
+INSTALLER_FIRST :=
+ifeq ($(SAN),)
+INSTALLER_LD := -static-pie -Wl,-Map=$(OUT)/dray-install.map
+ifeq ($(OS),Linux)
+INSTALLER_LD += -Wl,--wrap=dlopen
+INSTALLER_FIRST := $(OUT)/installer/no_network.o
+endif
 endif
 
 all: $(OUT)/dray $(OUT)/dray-install
 
-$(OUT)/%.o: %.c
+# rewritten when the flags change, so that objects of other flags are never mixed
+$(OUT)/flags: force
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	@printf '%s\n' '$(CC) $(subst ','\'',$(CPPFLAGS_ALL) $(CFLAGS_ALL))' | cmp -s - $@ || \
+	    printf '%s\n' '$(CC) $(subst ','\'',$(CPPFLAGS_ALL) $(CFLAGS_ALL))' >$@
+
+$(OUT)/%.o: %.c $(OUT)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(LIB): $(call obj,$(FORMAT_C))
+	$(call say,AR,$@)
 	@rm -f $@
-	$(AR) rcsD $@ $^
+	$(Q)$(AR) rcsD $@ $^
 
 $(TOOLLIB): $(call obj,$(TOOL_C))
+	$(call say,AR,$@)
 	@rm -f $@
-	$(AR) rcsD $@ $^
+	$(Q)$(AR) rcsD $@ $^
 
 $(OUT)/dray: $(call obj,$(BUILDER_C)) $(TOOLLIB) $(LIB)
-	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
-$(OUT)/dray-install: $(call obj,$(INSTALLER_C)) $(TOOLLIB) $(LIB)
-	$(CC) $(CFLAGS_ALL) $(INSTALLER_LD) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+$(OUT)/dray-install: $(INSTALLER_FIRST) $(call obj,$(INSTALLER_C)) $(TOOLLIB) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(INSTALLER_LD) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
 
-$(OUT)/unit/%: $(OUT)/tests/unit/%.o $(call obj,$(filter-out installer/main.c,$(INSTALLER_C))) $(TOOLLIB) $(LIB)
+$(OUT)/unit/%: $(OUT)/tests/unit/%.o \
+  $(call obj,$(filter-out installer/main.c,$(INSTALLER_C)) $(filter-out builder/main.c,$(BUILDER_C))) $(TOOLLIB) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
-.PHONY: all
+# --- what people call ----------------------------------------------------------------------------------------------
+
+# a bare machine has no compiler when make starts: set up first, then let a second make look at the compiler
+again = $(MAKE) --no-print-directory -j$(J) OUT=$(OUT)
+run = OUT=$(OUT) SAN=$(SAN) NOFAST=$(NOFAST) J=$(J) T='$(T)'
+
+test:
+	@tools/setup.sh build test
+	@$(again) test-programs
+	@$(run) tests/run.sh
+
+test-programs: all $(UNIT) $(FUZZ)
+
+crash:
+	@tools/setup.sh build test
+	@$(again) all
+	@$(run) tests/crash/crash.sh full
+
+lint:
+	@tools/setup.sh build lint
+	@$(again) all
+	@$(run) CC='$(CC)' tools/lint.sh
+
+demo:
+	@tools/setup.sh build demo
+	@$(again) all
+	@OUT=$(OUT) tools/demo.sh
+
+fuzz:
+	@tools/setup.sh build fuzz
+	@$(again) CC=clang SAN=fuzzer,address,undefined OUT=out-fuzz fuzz-programs
+	@OUT=out-fuzz tests/fuzz/run.sh $(SECS)
+
+fuzz-programs: $(FUZZ)
+
+bench:
+	@tools/setup.sh build test
+	@$(again) all bench-programs
+	@$(run) tests/bench/run.sh
+
+bench-programs: $(BENCH)
+
+setup:
+	@tools/setup.sh build demo test lint fuzz
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/dray \
+	    $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(OUT)/dray $(OUT)/dray-install $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(sort $(wildcard format/dray/*.h)) $(DESTDIR)$(PREFIX)/include/dray
+	$(if $(wildcard spec/*.1),install -m 644 $(sort $(wildcard spec/*.1)) $(DESTDIR)$(PREFIX)/share/man/man1)
+
+clean:
+	rm -rf $(OUT)
+
+help:
+	@echo 'make                     build $(OUT)/dray and $(OUT)/dray-install (static)'
+	@echo 'make demo                a real upgrade: build, sign, plan, apply, check, roll back'
+	@echo 'make test [T=part]       all tests, or those whose name holds the text'
+	@echo 'make lint                everything that is checked without running it'
+	@echo 'make crash               kill the installer at every call that changes a file'
+	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
+	@echo 'make bench               the figures that the texts quote'
+	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make clean               remove $(OUT)'
+	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
+
+force:
+.PHONY: all test test-programs crash lint demo fuzz fuzz-programs bench bench-programs setup install clean help force
+.SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
