@@ -59,6 +59,8 @@ BENCH_C := $(sort $(wildcard tests/bench/bench_*.c))
 obj = $(patsubst %.c,$(OUT)/%.o,$(1))
 LIB := $(OUT)/libdray.a
 TOOLLIB := $(OUT)/libdraytool.a
+BUILDLIB := $(OUT)/libdraybuild.a
+INSTLIB := $(OUT)/libdrayinst.a
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/unit/%,$(UNIT_C))
 FUZZ := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(FUZZ_C))
 BENCH := $(patsubst tests/bench/%.c,$(OUT)/bench/%,$(BENCH_C))
@@ -108,8 +110,16 @@ $(OUT)/dray-install: $(INSTALLER_FIRST) $(call obj,$(INSTALLER_C)) $(TOOLLIB) $(
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(INSTALLER_LD) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
 
-$(OUT)/unit/%: $(OUT)/tests/unit/%.o \
-  $(call obj,$(filter-out installer/main.c,$(INSTALLER_C)) $(filter-out builder/main.c,$(BUILDER_C))) $(TOOLLIB) $(LIB)
+# archives, so that a unit test pulls only what it names: both commands have a cmd_verify
+$(BUILDLIB): $(call obj,$(filter-out builder/main.c,$(BUILDER_C)))
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $^
+
+$(INSTLIB): $(call obj,$(filter-out installer/main.c,$(INSTALLER_C)))
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $^
+
+$(OUT)/unit/%: $(OUT)/tests/unit/%.o $(INSTLIB) $(BUILDLIB) $(TOOLLIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
