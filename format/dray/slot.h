@@ -58,6 +58,15 @@ DRAY_MUST_CHECK int dray_slot_write(const struct dray_slot *s, uint8_t *p, size_
 DRAY_MUST_CHECK int dray_signed_text(const char *product, const char *version, uint64_t counter, uint64_t size,
     const uint8_t json_sha256[32], char out[DRAY_SLOT_TEXT_MAX + 1], size_t *len, struct dray_err *e);
 
+struct dray_signed {			/* what a signed text says */
+	char product[65], version[65];
+	uint64_t counter, size;		/* size of the whole bundle, bytes */
+	uint8_t sha256[32];		/* of dray.json: the bundle id */
+};
+
+/** dray_signed_parse - take a signed text apart; anything but the exact form above is DRAY_E_TRUST */
+DRAY_MUST_CHECK int dray_signed_parse(const char *text, size_t len, struct dray_signed *out, struct dray_err *e);
+
 /** dray_token_ok - [A-Za-z0-9._+-]{1,64} ? */
 bool dray_token_ok(const char *s, size_t len);
 

@@ -55,7 +55,7 @@ struct dray_verdict {
 
 /**
  * dray_trust_check - verify every signature of known keys over slot->text and count distinct good public keys
- * @product: bound products are held against it; it is read from the verified text, see dray_text_product
+ * Products that keys are bound to are held against the product in the text, which is read after a signature matched.
  * Return: 0 if good >= threshold; -1 DRAY_E_TRUST, each case its own message: no signatures at all; only unknown
  * keys; N of K; a known key whose signature is wrong; revoked; bound to another product. @v is filled either way.
  */
