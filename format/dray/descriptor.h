@@ -18,6 +18,7 @@
 #define DRAY_MAX_MEMBERS 1024u
 #define DRAY_MAX_FEATURES 64u
 #define DRAY_FRAME_MAX (64u * 1024u * 1024u)	/* most a descriptor may allow for one frame's output */
+#define DRAY_WINDOW_MAX (128u * 1024u * 1024u)	/* most it may allow for a zstd window */
 #define DRAY_FRAME_DEFAULT (4u * 1024u * 1024u)
 
 struct dray_base {
@@ -58,6 +59,21 @@ struct dray_desc {
  * before any other field, so that a newer document is told as newer and not as damaged.
  */
 DRAY_MUST_CHECK int dray_desc_parse(const char *text, size_t len, struct dray_desc **out, struct dray_err *e);
+
+/**
+ * dray_desc_layout - for writers: fill the offsets of all members and @length
+ * Offsets stand in dray.json and depend on its length, so this repeats until nothing moves.
+ * @d: complete but for members[].offset and length; member sizes and slot are set
+ * @blocks_bytes: of all block members with their headers and padding
+ * @head: offset of the first block's header (may be NULL)
+ */
+DRAY_MUST_CHECK int dray_desc_layout(struct dray_desc *d, uint64_t blocks_bytes, uint64_t *head, struct dray_err *e);
+
+/** dray_desc_head - offset of the first block's header: everything before it is the head of the bundle */
+uint64_t dray_desc_head(const struct dray_desc *d);
+
+/** dray_desc_new - all zero, malloc'ed (it is 200 KB: not for the stack); NULL when out of memory */
+struct dray_desc *dray_desc_new(void);
 
 /** dray_desc_write - canonical text, malloc'ed */
 DRAY_MUST_CHECK int dray_desc_write(const struct dray_desc *d, char **text, size_t *len, struct dray_err *e);
