@@ -52,6 +52,9 @@ struct inst_op {
 	struct inst_ident old;	/* as seen by plan; absent for an addition */
 	struct inst_ident now;	/* SWAP: the staged object, filled by stage; absent for a removal. META: = old */
 	struct inst_meta before, after;	/* META only */
+	/* SUBTREE only: digest of all inside a directory (tree.h), filled by stage; zero when that side is no directory.
+	 * Tells whether anybody touched it since: such an object is kept, not freed. */
+	uint8_t old_tree[32], new_tree[32];
 };
 
 /* one object to create in a slot: the slot itself (rel_len 0) or something inside it */
@@ -59,7 +62,8 @@ struct inst_node {
 	uint32_t op, entry;	/* rows of plan->ops and of the index; the state is the entry's target */
 	uint32_t group;		/* hard-link group of the release, 0 none: the first node of a group is the inode */
 	size_t rel;		/* offset in the entry's path of the part below the slot; = path length for the slot itself */
-	bool from_live;		/* content unchanged: copy it from the live path (hash checked), the bundle has no frame */
+	bool from_live;		/* content unchanged: copy it from a live path (hash checked), no frame is read */
+	uint32_t live;		/* with from_live: index row whose live path holds it; mostly = entry, else another name of the group */
 };
 
 enum inst_note_kind {	/* told to the user, in the plan id, in --json */
@@ -72,6 +76,7 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_CONFLICT,	/* exit 20 */
 	INST_NOTE_BLOCKED,	/* exit 22: another mount, socket ... */
 	INST_NOTE_UNREADABLE,	/* partial plan: cannot be read without more rights */
+	INST_NOTE_KEPT_LOCAL,	/* a local object where neither the old nor the new release has one: stays */
 };
 struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
 
@@ -100,7 +105,8 @@ struct inst_plan_opts {
 	unsigned threads;
 	const char *state;		/* path of the state folder beneath the root: left out of everything */
 	bool component_walk;		/* tests: no openat2 */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* paths looked at; from several threads */
+	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL; may be NULL */
 	void *ctx;
 };
 
