@@ -1,0 +1,267 @@
+#!/bin/sh
+# crash.sh - kill the static installer at every system call that changes a file, and look at what the next run makes of it
+#   crash.sh short     at most $MAX (300) points, evenly spread over apply and rollback      (part of make test)
+#   crash.sh full      every point                                                           (make crash)
+#   crash.sh point PHASE SYSCALL N      one point, as a failure names it; the tree is kept
+#
+# A point: a fresh copy of the old tree; apply (or rollback after an apply) under strace, which kills it on entry to
+# the Nth such call; then the next run: `resume`, `apply` at once, or a resume that is killed too. After it the tree
+# must be exactly old or exactly new, as rsync sees it, which knows nothing of us. Then apply + check must reach the
+# new tree and rollback the old one. One worker (-j1), so that the calls come in the same order each time.
+# The trees lie in an ext4 image of their own where loop mounts are possible.
+set -u
+export LC_ALL=C TZ=UTC
+
+OUT=${OUT:-out} MAX=${MAX:-300} J=${J:-2}
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+case $OUT in
+/*) ;;
+*) OUT=$TOP/$OUT ;;
+esac
+DRAY=$OUT/dray INSTALL=$OUT/dray-install
+SET=openat,mkdirat,unlinkat,renameat,renameat2,linkat,symlinkat,mknodat,write,pwrite64,pwritev,writev,copy_file_range,\
+fchmod,fchmodat,fchownat,fchown,utimensat,fsetxattr,fremovexattr,lsetxattr,ftruncate,fallocate,fsync,fdatasync,syncfs
+STATE=var/lib/dray
+
+say() {
+	printf 'crash: %s\n' "$*"
+}
+
+# differs TREE WANTED - what rsync would have to do to make TREE equal to WANTED; nothing: they are equal
+differs() {
+	(cd "$2" && rsync -n -aHAX --checksum --modify-window=-1 --delete --itemize-changes --exclude="/$STATE" \
+	    --exclude=/.dray --exclude=/.dray-pending ./ "$1/")
+}
+
+is() {
+	[ -z "$(differs "$1" "$2" 2>&1)" ]
+}
+
+# fresh TREE - the old tree with the state folder's place made, so that the folder above keeps its time
+fresh() {
+	cp -a "$WORK/target" "$1"
+}
+
+# one run of the installer: run LOG ARG...
+run() {
+	log=$1
+	shift
+	"$INSTALL" "$@" >"$log" 2>&1 </dev/null
+}
+
+apply() {
+	run "$1" apply "$WORK/up.dray" --root "$2" --keyring "$WORK/ops.pub" -j1
+}
+
+# killed CALL N LOG ARG... - the same under strace; 137 when the kill struck
+killed() {
+	call=$1 n=$2 log=$3
+	shift 3
+	strace -f -qq -o /dev/null -e trace="$call" -e inject="$call:signal=SIGKILL:when=$n" \
+	    "$INSTALL" "$@" >"$log" 2>&1 </dev/null
+}
+
+fail() {
+	{
+		echo "not ok: killed in $phase at $call number $n, next run: $way: $1"
+		[ ! -s "$t.log" ] || sed 's/^/    /' "$t.log" | tail -n 8
+		for side in old new; do
+			echo "  to be $side it lacks:"
+			differs "$t" "$WORK/cases/$side" 2>&1 | head -n 8 | sed 's/^/    /'
+		done
+	} >"$WORK/points/$id.failed"
+	[ -n "${KEEP:-}" ] || rm -rf "$t"
+	exit 0
+}
+
+# one point; its verdict goes to a file: clean (nothing was killed), old, new (what the next run made), failed
+point() {
+	phase=$1 call=$2 n=$3 serial=$4
+	id=$phase.$call.$n
+	t=$WORK/t.$id
+	case $((serial % 4)) in
+	0 | 2) way=resume ;;
+	1) way=apply ;;
+	3) way="resume, killed too" ;;
+	esac
+	fresh "$t"
+	if [ "$phase" = apply ]; then
+		killed "$call" "$n" "$t.log" apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
+	else
+		apply "$t.log" "$t" || fail "apply before the rollback: status $?"
+		killed "$call" "$n" "$t.log" rollback --root "$t" -j1
+	fi
+	case $? in
+	0) verdict=clean ;;
+	137) verdict=killed ;;
+	*) fail "status $?" ;;
+	esac
+	if [ "$way" = "resume, killed too" ]; then
+		killed renameat2 $((serial % 13 + 1)) "$t.log" resume --root "$t" -j1
+		rc=$?
+		[ $rc = 0 ] || [ $rc = 137 ] || fail "first resume: status $rc"
+	fi
+	if [ "$way" = apply ]; then
+		apply "$t.log" "$t" || fail "the next apply: status $?"
+		is "$t" "$WORK/cases/new" || fail "after the next apply the tree is not new"
+		made=new
+	else
+		run "$t.log" resume --root "$t" -j1 || fail "resume: status $?"
+		if is "$t" "$WORK/cases/new"; then
+			made=new
+		elif is "$t" "$WORK/cases/old"; then
+			made=old
+		else
+			fail "after resume the tree is neither old nor new"
+		fi
+		apply "$t.log" "$t" || fail "apply after resume: status $?"
+		is "$t" "$WORK/cases/new" || fail "after resume and apply the tree is not new"
+	fi
+	run "$t.log" check --root "$t" -j1 || fail "check: status $?"
+	run "$t.log" rollback --root "$t" -j1 || fail "the last rollback: status $?"
+	is "$t" "$WORK/cases/old" || fail "after the last rollback the tree is not old"
+	[ $verdict = clean ] || verdict=$made
+	: >"$WORK/points/$id.$verdict"
+	[ -n "${KEEP:-}" ] || rm -rf "$t" "$t.log"
+}
+
+if [ "${1:-}" = --point ]; then	# from xargs, below: "PHASE CALL N SERIAL" in one word
+	# shellcheck disable=SC2086
+	point $2
+	exit 0
+fi
+
+# points PHASE TRACE - "PHASE CALL N" for each call that changes something. strace counts a call by thread, so N is
+# the number within its thread; what opens without O_CREAT or writes to a terminal is counted but no point.
+points() {
+	awk -v phase="$1" '
+	{
+		if (!match($2, /^[a-z_0-9]+\(/))
+			next
+		call = substr($2, 1, RLENGTH - 1)
+		n = ++count[$1, call]
+		if (call == "openat" && $0 !~ /O_CREAT|O_TMPFILE/)
+			next
+		if (call ~ /^write/ && $2 ~ /\((1|2),$/)
+			next
+		if (!seen[call, n]++)
+			print phase, call, n
+	}' "$2"
+}
+
+mode=${1:-short}
+case $mode in
+short | full | point) ;;
+*)
+	echo "usage: crash.sh short|full|point PHASE SYSCALL N" >&2
+	exit 2
+	;;
+esac
+
+base=${TMPDIR:-/tmp}
+# the image in memory, where there is room: the kill test is about order, not about the disk
+[ ! -d /dev/shm ] || [ "$(df -Pk /dev/shm | awk 'NR == 2 { print int($4 / 1024) }')" -lt 1024 ] || base=/dev/shm
+HOME_DIR=$(mktemp -d "$base/dray-crash.XXXXXX") || exit 1
+mounted=
+cleanup() {
+	cd /
+	[ -z "$mounted" ] || umount "$HOME_DIR/mnt" || umount -l "$HOME_DIR/mnt"
+	[ -n "${KEEP:-}" ] || rm -rf "$HOME_DIR"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+mkdir "$HOME_DIR/mnt"
+if [ "$(id -u)" = 0 ] && truncate -s 512M "$HOME_DIR/img" && mkfs.ext4 -q -F -N 65536 "$HOME_DIR/img" 2>/dev/null &&
+    mount -o loop "$HOME_DIR/img" "$HOME_DIR/mnt" 2>/dev/null; then
+	mounted=1
+	WORK=$HOME_DIR/mnt/w
+else
+	say "no loop mount here: the trees lie in a plain folder"
+	rm -rf "$HOME_DIR"
+	HOME_DIR=$(mktemp -d "${TMPDIR:-/tmp}/dray-crash.XXXXXX") || exit 1
+	WORK=$HOME_DIR/w
+fi
+mkdir "$WORK" "$WORK/points"
+export WORK OUT TOP
+
+set -e
+sh "$TOP/tools/make-cases.sh" "$WORK/cases" small
+(cd "$WORK" && "$DRAY" key new ops >/dev/null)
+"$DRAY" build --from "dir:$WORK/cases/old" --to "dir:$WORK/cases/new" --product crash --version 2 --counter 2 \
+    --key "$WORK/ops.key" -o "$WORK/up.dray" >/dev/null
+cp -a "$WORK/cases/old" "$WORK/target"
+mkdir -m 700 "$WORK/target/$STATE"
+touch -r "$WORK/cases/old/var/lib" "$WORK/target/var/lib"
+set +e
+
+# the run that nobody kills, and what it calls
+t=$WORK/t.plain
+fresh "$t"
+trace() {
+	name=$1
+	shift
+	strace -f -qq -o "$WORK/$name.trace" -e trace="$SET" -e signal=none "$INSTALL" "$@" >"$t.log" 2>&1 </dev/null ||
+	    { say "$name that nobody kills: status $?"; cat "$t.log"; exit 1; }
+}
+plain() {
+	is "$t" "$WORK/cases/$1" && return 0
+	say "$2 that nobody kills does not give the $1 tree:"
+	differs "$t" "$WORK/cases/$1" | head -n 20
+	exit 1
+}
+trace apply apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
+plain new apply
+run "$t.log" check --root "$t" -j1 || { say "check that nobody kills: status $?"; cat "$t.log"; exit 1; }
+trace rollback rollback --root "$t" -j1
+plain old rollback
+rm -rf "$t"
+
+if [ "$mode" = point ]; then
+	KEEP=1 point "$2" "$3" "$4" "${5:-0}"
+	say "the tree is $t"
+	cat "$WORK/points/"*.failed 2>/dev/null
+	mounted=	# left for a look
+	KEEP=1
+	exit 0
+fi
+
+{
+	points apply "$WORK/apply.trace"
+	points rollback "$WORK/rollback.trace"
+} >"$WORK/all"
+total=$(wc -l <"$WORK/all")
+if [ "$mode" = short ] && [ "$total" -gt "$MAX" ]; then
+	# every k-th, but the first and last of each call always
+	awk -v max="$MAX" -v total="$total" '
+	{ line[NR] = $0; key = $1 " " $2; if (!(key in first)) first[key] = NR; last[key] = NR }
+	END {
+		for (k in first) { take[first[k]] = 1; take[last[k]] = 1 }
+		for (i in take) fixed++
+		for (i = 1; i <= NR; i++) {
+			want = i * (max - fixed) / total
+			if (!(i in take) && int(want) > int((i - 1) * (max - fixed) / total)) take[i] = 1
+			if (i in take) print line[i]
+		}
+	}' "$WORK/all" >"$WORK/list"
+	lanes=1	# the test runner has two at a time already
+else
+	cp "$WORK/all" "$WORK/list"
+	lanes=$J
+fi
+count=$(wc -l <"$WORK/list")
+began=$(date +%s)
+say "$count of $total points ($(grep -c ^apply "$WORK/list") in apply, $(grep -c ^rollback "$WORK/list") in rollback)"
+awk '{ print $0, NR }' "$WORK/list" | xargs -P "$lanes" -I '{}' sh "$0" --point '{}'
+
+verdicts() {
+	find "$WORK/points" -name "*.$1" | wc -l
+}
+for f in "$WORK/points/"*.failed; do
+	[ ! -e "$f" ] || cat "$f"
+done
+old=$(verdicts old) new=$(verdicts new) clean=$(verdicts clean) bad=$(verdicts failed)
+lost=$((count - old - new - clean - bad))
+say "$count points in $(($(date +%s) - began)) s: next run made old $old, new $new; not reached $clean;" \
+    "failed $bad, without verdict $lost"
+# a point that is not reached is a call that did not come again; a few are order, many mean the harness kills nothing
+[ "$bad" = 0 ] && [ "$lost" = 0 ] && [ $((clean * 20)) -le "$count" ] && [ "$old" -gt 0 ] && [ "$new" -gt 0 ]
