@@ -1,0 +1,116 @@
+/*
+ * release.h - one complete state of a tree, as every kind of source yields it: nodes in path order, and a way to
+ * open the content of each file. A new kind of source is one new file that fills this.
+ */
+#ifndef BUILD_RELEASE_H
+#define BUILD_RELEASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "builder/arena.h"
+#include "dray/err.h"
+#include "dray/index.h"
+
+struct build_node {
+	const char *path;		/* NUL-terminated, in an arena of the release */
+	uint32_t len;
+	uint8_t type;			/* enum dray_type, never DRAY_ABSENT */
+	uint16_t has;			/* DRAY_HAS_*, DRAY_HAS_MTIME included */
+	uint32_t mode, uid, gid;
+	int64_t mtime_sec;
+	uint32_t mtime_nsec;
+	uint32_t rdev_major, rdev_minor;
+	const char *target;		/* symlinks */
+	uint32_t target_len;
+	uint32_t n_xattrs;
+	const struct dray_xattr *xattrs;	/* names ascending */
+	uint64_t size;			/* files: bytes of the content, and its hash */
+	uint8_t sha256[32];
+	uint32_t link;			/* 1 + number of the first node of its hard-link group; 0: none */
+	uint32_t row;			/* entry row in the bundle, given by build_resolve */
+	uint64_t dev, ino, nlink;	/* how the source tells hard links; 0 once grouped and elsewhere */
+};
+
+/* something left out, or otherwise worth a word */
+struct build_notice {
+	const char *path;		/* NUL-terminated, unquoted */
+	size_t len;
+	const char *why;		/* static text */
+};
+
+/* where the bytes of a content stand: @len bytes at @at of @fd */
+struct build_reader {
+	int fd;
+	uint64_t at, len;
+	bool owned;			/* close @fd when done */
+};
+
+struct build_release {
+	char *name;			/* as the user gave it, for messages: "dir:old" */
+	struct build_node *v;		/* in path order (dray_path_cmp), the root itself is none of them */
+	size_t n, cap;
+	struct build_notice *notices;	/* in path order */
+	size_t n_notices;
+	struct build_arena *arenas;
+	size_t n_arenas;
+
+	/* set by the source; one thread at a time */
+	int (*open)(const struct build_release *r, const struct build_node *nd, struct build_reader *out,
+	    struct dray_err *e);
+	void (*close)(struct build_release *r);
+	void *source;
+};
+
+struct build_scan_opts {
+	unsigned threads;
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; may be NULL */
+	void *ctx;
+};
+
+/**
+ * build_source_load - read the source that @spec names: "dir:PATH", or a bare path that is a directory
+ * Return: 0, or -1: DRAY_E_USAGE (unknown kind, no such directory), DRAY_E_IO naming the path that cannot be read or
+ * changed meanwhile, DRAY_E_FORMAT (a path the bundle cannot hold), DRAY_E_SIGNAL.
+ */
+DRAY_MUST_CHECK int build_source_load(const char *spec, const struct build_scan_opts *o,
+    struct build_release **out, struct dray_err *e);
+
+/** build_source_dir - the path of a "dir:" or bare source, borrowed from @spec; NULL for another kind */
+const char *build_source_dir(const char *spec);
+
+/** build_scan_dir - the source "dir": read the tree beneath @path */
+DRAY_MUST_CHECK int build_scan_dir(const char *path, const struct build_scan_opts *o, struct build_release *r,
+    struct dray_err *e);
+
+/** build_release_new - empty, with one arena per thread */
+DRAY_MUST_CHECK int build_release_new(const char *name, size_t arenas, struct build_release **out,
+    struct dray_err *e);
+void build_release_free(struct build_release *r);
+
+/** build_release_append - room for one more node, zeroed; NULL when memory is out. May move all nodes. */
+struct build_node *build_release_append(struct build_release *r);
+
+/** build_release_sort - into path order; a path that stands twice is DRAY_E_FORMAT */
+DRAY_MUST_CHECK int build_release_sort(struct build_release *r, struct dray_err *e);
+
+/** build_release_group - find the hard-link groups by (dev, ino) among files; after the sort */
+DRAY_MUST_CHECK int build_release_group(struct build_release *r, struct dray_err *e);
+
+/**
+ * build_release_cmp - a total order over what two releases hold, so that the order of arguments never shows
+ * Return: < 0, 0 (equal in everything that a bundle records), > 0
+ */
+int build_release_cmp(const struct build_release *a, const struct build_release *b);
+
+/** build_xattrs_cmp - the same over two xattr sets */
+int build_xattrs_cmp(const struct build_node *a, const struct build_node *b);
+
+/** build_release_newest - the newest mtime, seconds, at least 0 */
+uint64_t build_release_newest(const struct build_release *r);
+
+/** build_path_err - a failure that names a path: "PATH: TEXT" with the path quoted; always -1 */
+int build_path_err(struct dray_err *e, const struct build_release *r, const char *path, size_t len);
+
+#endif
