@@ -35,6 +35,7 @@ int os_exchange(int dir_a, const char *a, int dir_b, const char *b);	/* atomical
 int os_rename_noreplace(int dir_a, const char *a, int dir_b, const char *b);	/* EEXIST if b is there */
 int os_syncfs(int fd);			/* ENOSYS: cannot */
 int os_open_beneath(int dir, const char *path, int flags);	/* openat2, no symlink anywhere; ENOSYS: cannot */
+int os_open_walk(int dir, const char *name);	/* one part, a directory, no symlink; only to walk through: no read permission asked */
 int os_fs_uuid(int fd, uint8_t uuid[16]);	/* or 16 bytes of statfs f_fsid, zero padded */
 int os_self_exe(void);			/* read-only handle of the running program */
 unsigned os_cpus(void);			/* processors this process may use, >= 1 */
@@ -42,7 +43,8 @@ const char *os_name(void);		/* "linux", "freebsd": the `os` of a descriptor */
 const char *os_state_dir(void);		/* "var/lib/dray" or "var/db/dray" */
 
 /* xattrs of an open file or directory. Lists are NUL-separated names as listxattr(2) gives them, on FreeBSD with
- * "user." or "system." in front. *len in: capacity, out: length. ERANGE: too small. ENOTSUP: none here. */
+ * "user." or "system." in front. *len in: capacity (0: only tell the length), out: length. ERANGE: too small.
+ * ENOTSUP: none here. */
 int os_xattr_list(int fd, char *buf, size_t *len);
 int os_xattr_get(int fd, const char *name, void *buf, size_t *len);
 int os_xattr_set(int fd, const char *name, const void *value, size_t len);

@@ -2,7 +2,8 @@
  * pool.h - worker threads behind a bounded queue, and a parallel loop.
  *
  * The first failure stops the pool: later pushes return -1, jobs not yet begun are passed to the drop function,
- * and dray_pool_finish hands over the first error (lowest sequence number among those that failed).
+ * and dray_pool_finish hands over the first error (lowest sequence number among those that failed). A job that gives
+ * up because it saw dray_pool_stopped returns -1 with e->code DRAY_OK: it is never taken for the cause.
  */
 #ifndef DRAY_POOL_H
 #define DRAY_POOL_H
@@ -32,7 +33,11 @@ DRAY_MUST_CHECK int dray_pool_push(struct dray_pool *p, void *job);
 bool dray_pool_stopped(struct dray_pool *p);
 void dray_pool_cancel(struct dray_pool *p);
 
-/** dray_pool_finish - wait for all jobs, join, free. Return: 0, or -1 with the first failure. */
+/**
+ * dray_pool_finish - wait for all jobs, join, free
+ * Return: 0, or -1 with the first failure. Cancelled before any job failed: -1, and *e is left as it was, because
+ * whoever cancelled knows why.
+ */
 DRAY_MUST_CHECK int dray_pool_finish(struct dray_pool *p, struct dray_err *e);
 
 /**
