@@ -18,7 +18,7 @@
  */
 enum tool_kind { TOOL_FLAG, TOOL_TEXT, TOOL_NUMBER, TOOL_SIZE, TOOL_LIST };
 
-struct tool_list { const char **v; size_t n; };
+struct tool_list { const char **v; size_t n; };	/* start as zero; v belongs to the tool and lives until tool_main ends */
 
 struct tool_opt {
 	const char *name;	/* long name without dashes; NULL ends the table */
@@ -26,7 +26,7 @@ struct tool_opt {
 	enum tool_kind kind;
 	void *out;		/* bool *, const char **, uint64_t *, struct tool_list * */
 	uint64_t min, max;
-	const char *arg, *help;	/* for --help: "FILE", one line */
+	const char *arg, *help;	/* for --help: "FILE", one line; help NULL: not shown */
 };
 
 struct tool_common {		/* understood by every subcommand */
