@@ -18,9 +18,11 @@
 struct dray_bundle;
 
 struct dray_bundle_opts {
-	const struct dray_keyring *keyring;	/* NULL only with @unsigned_ok */
+	const struct dray_keyring *keyring;	/* NULL only with @unsigned_ok or @expect_id */
 	bool unsigned_ok;	/* builder's own commands (info, sign): trust is not asked, the verdict says so */
 	bool no_index;		/* stop after the descriptor */
+	bool head_only;		/* a stored head: ends where dray_bundle_head_len says, has no blocks. Needs @expect_id */
+	const uint8_t *expect_id;	/* 32 bytes or NULL: the bundle id must be this one, and then no keyring is asked */
 	unsigned threads;	/* for the index; 0: one */
 };
 

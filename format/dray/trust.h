@@ -40,7 +40,8 @@ void dray_keyring_free(struct dray_keyring *k);
 unsigned dray_keyring_threshold(const struct dray_keyring *k);
 size_t dray_keyring_count(const struct dray_keyring *k);
 
-enum dray_signer_state { DRAY_SIGNER_GOOD, DRAY_SIGNER_UNKNOWN, DRAY_SIGNER_REVOKED, DRAY_SIGNER_WRONG_PRODUCT };
+enum dray_signer_state { DRAY_SIGNER_GOOD, DRAY_SIGNER_UNKNOWN, DRAY_SIGNER_REVOKED, DRAY_SIGNER_WRONG_PRODUCT,
+	DRAY_SIGNER_BAD };		/* BAD: the key is known and this is not its signature */
 
 struct dray_signer {
 	enum dray_signer_state state;
@@ -61,6 +62,8 @@ struct dray_verdict {
  */
 DRAY_MUST_CHECK int dray_trust_check(const struct dray_keyring *k, const struct dray_slot *slot,
     struct dray_verdict *v, struct dray_err *e);
+
+const char *dray_signer_text(enum dray_signer_state s);	/* "good", "unknown key", ... */
 
 /** dray_spki_sha256_pem - SHA-256 of the SPKI DER of the one public key in a PEM text */
 DRAY_MUST_CHECK int dray_spki_sha256_pem(const char *pem, size_t len, uint8_t out[32], struct dray_err *e);
