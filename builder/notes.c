@@ -1,0 +1,108 @@
+/*
+ * notes.c - attachments: release notes, bills of material, upstream's signed metadata.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "builder/write.h"
+
+static bool
+name_ok(const char *s)
+{
+	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+
+	return n > 0 && s[n] == '\0' && n < sizeof(((struct build_note *)NULL)->name) - 1 && strcmp(s, ".") != 0 &&
+	    strcmp(s, "..") != 0;
+}
+
+static int
+read_note(const char *path, struct build_note *to, struct dray_err *e)
+{
+	const char *slash = strrchr(path, '/'), *leaf = slash == NULL ? path : slash + 1;
+	struct stat st;
+	int fd = -1, rc = -1;
+
+	if (!name_ok(leaf))
+		return dray_fail(e, DRAY_E_USAGE, "the name of an attachment is 1 to 94 of A-Z a-z 0-9 . _ -");
+	strcpy(to->name, leaf);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1 || fstat(fd, &st) != 0) {
+		dray_fail_errno(e, "cannot be read");
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size > (off_t)BUILD_NOTE_MAX) {
+		dray_fail(e, DRAY_E_USAGE, "an attachment is a regular file of at most 64 MiB");
+		goto out;
+	}
+	to->len = (size_t)st.st_size;
+	if ((to->bytes = malloc(to->len + 1)) == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	for (size_t got = 0; got < to->len;) {
+		ssize_t n = read(fd, to->bytes + got, to->len - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			dray_fail_errno(e, "cannot be read");
+			goto out;
+		}
+		if (n == 0) {
+			dray_fail(e, DRAY_E_IO, "changed while it was read");
+			goto out;
+		}
+		got += (size_t)n;
+	}
+	rc = 0;
+out:
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+static int
+by_name(const void *pa, const void *pb)
+{
+	const struct build_note *a = pa, *b = pb;
+
+	return strcmp(a->name, b->name);
+}
+
+int
+build_notes_load(const char *const *paths, size_t n, struct build_note **out, struct dray_err *e)
+{
+	struct build_note *v = calloc(n + 1, sizeof(*v));
+
+	*out = NULL;
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		char quoted[400];
+
+		if (read_note(paths[i], &v[i], e) == 0)
+			continue;
+		build_notes_free(v, n);
+		return dray_wrap(e, "%s", dray_quote(paths[i], strlen(paths[i]), quoted, sizeof(quoted)));
+	}
+	qsort(v, n, sizeof(*v), by_name);
+	for (size_t i = 1; i < n; i++)
+		if (strcmp(v[i - 1].name, v[i].name) == 0) {
+			dray_fail(e, DRAY_E_USAGE, "two attachments are named %s", v[i].name);
+			build_notes_free(v, n);
+			return -1;
+		}
+	*out = v;
+	return 0;
+}
+
+void
+build_notes_free(struct build_note *v, size_t n)
+{
+	for (size_t i = 0; v != NULL && i < n; i++)
+		free(v[i].bytes);
+	free(v);
+}

@@ -1,0 +1,137 @@
+/*
+ * temp.c - temporary name, then rename: whoever sees the final name sees a whole and checked file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "builder/temp.h"
+#include "dray/num.h"
+
+char *
+build_temp_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return strdup(".");
+	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* mkstemp with our own name, beneath a handle */
+static int
+make_temp(int dir, char name[64], int *fd, struct dray_err *e)
+{
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, 64, ".dray-tmp-%ld-%u", (long)getpid(), i);
+		*fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (*fd != -1)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return dray_fail_errno(e, "cannot create a file there");
+}
+
+int
+build_temp_unnamed(const char *dir, int *fd, struct dray_err *e)
+{
+	int d = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+	char name[64];
+
+	*fd = -1;
+	if (d == -1)
+		return dray_fail_errno(e, "cannot be opened");
+	if ((rc = make_temp(d, name, fd, e)) == 0)
+		(void)unlinkat(d, name, 0);
+	close(d);
+	return rc;
+}
+
+int
+build_temp_open(const char *path, struct build_temp *t, struct dray_err *e)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = build_temp_dir(path);
+	struct stat st;
+	int rc = -1;
+
+	*t = (struct build_temp){ .fd = -1, .dir = -1, .final = path, .leaf = slash == NULL ? path : slash + 1 };
+	if (dir == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	if ((t->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		dray_fail_errno(e, "the folder cannot be opened");
+		goto out;
+	}
+	if (*t->leaf == '\0' || (fstatat(t->dir, t->leaf, &st, 0) == 0 && S_ISDIR(st.st_mode))) {
+		dray_fail(e, DRAY_E_USAGE, "is a folder; give the name of a file");
+		goto out;
+	}
+	if (fstatat(t->dir, t->leaf, &st, 0) == 0 && !S_ISREG(st.st_mode)) {
+		dray_fail(e, DRAY_E_USAGE, "exists and is not a regular file");
+		goto out;
+	}
+	rc = make_temp(t->dir, t->name, &t->fd, e);
+out:
+	free(dir);
+	if (rc != 0)
+		build_temp_drop(t);
+	return rc;
+}
+
+int
+build_temp_commit(struct build_temp *t, struct dray_err *e)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (fchmod(t->fd, 0666 & ~mask) != 0)
+		return dray_fail_errno(e, "cannot be written");
+	if (fsync(t->fd) != 0)
+		return dray_fail_errno(e, "cannot be written");
+	if (close(t->fd) != 0) {
+		t->fd = -1;
+		return dray_fail_errno(e, "cannot be written");
+	}
+	t->fd = -1;
+	if (renameat(t->dir, t->name, t->dir, t->leaf) != 0)
+		return dray_fail_errno(e, "cannot be renamed to its name");
+	t->name[0] = '\0';
+	if (fsync(t->dir) != 0 && errno != EINVAL)	/* some file systems cannot sync a folder */
+		return dray_fail_errno(e, "its folder cannot be synced");
+	return 0;
+}
+
+void
+build_temp_drop(struct build_temp *t)
+{
+	if (t->fd != -1)
+		close(t->fd);
+	if (t->dir != -1 && t->name[0] != '\0')
+		(void)unlinkat(t->dir, t->name, 0);
+	if (t->dir != -1)
+		close(t->dir);
+	t->fd = t->dir = -1;
+	t->name[0] = '\0';
+}
+
+int
+build_temp_write(int fd, uint64_t at, const void *p, size_t len, struct dray_err *e)
+{
+	for (const uint8_t *b = p; len > 0;) {
+		ssize_t n = pwrite(fd, b, len, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return dray_fail_errno(e, "cannot be written");
+		b += n;
+		len -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * temp.h - files that get their name only when they are right.
+ */
+#ifndef BUILD_TEMP_H
+#define BUILD_TEMP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dray/err.h"
+
+struct build_temp {
+	int fd;			/* open for reading and writing, -1: none */
+	int dir;		/* folder of the final name */
+	const char *final;	/* borrowed; as the user gave it */
+	char name[64];		/* beneath dir */
+	const char *leaf;	/* last part of final */
+};
+
+/** build_temp_dir - the folder of @path, malloc'ed ("." if there is no slash); NULL when memory is out */
+char *build_temp_dir(const char *path);
+
+/** build_temp_unnamed - a file in @dir that is gone when closed */
+DRAY_MUST_CHECK int build_temp_unnamed(const char *dir, int *fd, struct dray_err *e);
+
+/** build_temp_open - a file beside @path under a temporary name; @path must not be a folder or a special file */
+DRAY_MUST_CHECK int build_temp_open(const char *path, struct build_temp *t, struct dray_err *e);
+
+/** build_temp_commit - mode by the umask, synced, renamed to its final name, folder synced; closes */
+DRAY_MUST_CHECK int build_temp_commit(struct build_temp *t, struct dray_err *e);
+
+/** build_temp_drop - close and remove; harmless after a commit */
+void build_temp_drop(struct build_temp *t);
+
+/** build_temp_write - all of @len bytes at @at */
+DRAY_MUST_CHECK int build_temp_write(int fd, uint64_t at, const void *p, size_t len, struct dray_err *e);
+
+#endif

@@ -1,0 +1,237 @@
+/*
+ * write.c - lay out the members and write them. What stands in dray.json is settled before the first byte is written.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/readme.h"
+#include "builder/temp.h"
+#include "builder/write.h"
+#include "dray/digest.h"
+#include "dray/frame.h"
+#include "dray/num.h"
+#include "dray/slot.h"
+#include "dray/tar.h"
+#include "tool/tool.h"
+
+#define COPY_BYTES (1024u * 1024u)
+
+struct writer {
+	int fd;
+	uint64_t at;		/* end of what has been written */
+	struct dray_sha256 *sha;
+	uint8_t *buf;		/* COPY_BYTES */
+};
+
+static int
+put(struct writer *w, const void *p, size_t len, struct dray_err *e)
+{
+	if (build_temp_write(w->fd, w->at, p, len, e) != 0)
+		return -1;
+	w->at += len;
+	return 0;
+}
+
+static int
+put_zeros(struct writer *w, size_t len, struct dray_err *e)
+{
+	static const uint8_t zeros[DRAY_TAR_END];
+
+	return put(w, zeros, len, e);
+}
+
+static int
+put_header(struct writer *w, const char *name, uint64_t size, struct dray_err *e)
+{
+	uint8_t head[DRAY_TAR_BLOCK];
+
+	if (dray_tar_header(name, size, head, e) != 0)
+		return -1;
+	return put(w, head, sizeof(head), e);
+}
+
+static int
+put_padding(struct writer *w, uint64_t size, struct dray_err *e)
+{
+	return put_zeros(w, (size_t)((DRAY_TAR_BLOCK - size % DRAY_TAR_BLOCK) % DRAY_TAR_BLOCK), e);
+}
+
+static int
+put_member(struct writer *w, const char *name, const void *p, size_t len, struct dray_err *e)
+{
+	if (put_header(w, name, len, e) != 0 || put(w, p, len, e) != 0)
+		return -1;
+	return put_padding(w, len, e);
+}
+
+/* @len bytes of the frames at *from */
+static int
+copy_frames(struct writer *w, int from, uint64_t *at, uint64_t len, struct dray_err *e)
+{
+	while (len > 0) {
+		size_t want = len > COPY_BYTES ? COPY_BYTES : (size_t)len;
+		ssize_t n = pread(from, w->buf, want, (off_t)*at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return dray_fail_errno(e, "the temporary file cannot be read");
+		if (n == 0)
+			return dray_fail(e, DRAY_E_IO, "the temporary file has become shorter");
+		if (put(w, w->buf, (size_t)n, e) != 0)
+			return -1;
+		*at += (uint64_t)n;
+		len -= (uint64_t)n;
+	}
+	return 0;
+}
+
+static int
+put_blocks(struct writer *w, const struct build_packed *p, struct dray_err *e)
+{
+	uint64_t at = 0;
+	char name[32];
+
+	for (size_t i = 0; i < p->n_blocks; i++) {
+		if (tool_signal_seen() != 0)
+			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+		snprintf(name, sizeof(name), "blocks/%06zu", i);
+		if (put_header(w, name, p->blocks[i], e) != 0 ||
+		    copy_frames(w, p->fd, &at, p->blocks[i], e) != 0 || put_padding(w, p->blocks[i], e) != 0)
+			return -1;
+	}
+	return put_zeros(w, DRAY_TAR_END, e);
+}
+
+static int
+add_member(struct writer *w, struct dray_desc *d, const char *name, const void *p, size_t len, struct dray_err *e)
+{
+	struct dray_member *m;
+
+	if (d->n_members == DRAY_MAX_MEMBERS)
+		return dray_fail(e, DRAY_E_USAGE, "more than %u attachments", DRAY_MAX_MEMBERS - 3);
+	m = &d->members[d->n_members++];
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	m->size = len;
+	m->by_chunks = strcmp(name, "index/01") == 0;
+	return m->by_chunks ? 0 : dray_sha256_once(w->sha, p, len, m->sha256, e);
+}
+
+static void
+set_limits(struct dray_desc *d, const struct build_packed *p)
+{
+	/* index chunks are up to 1 MiB, and their window is held against the same limit */
+	d->limit_frame = p->max_out > 0 ? p->max_out : 1;
+	d->limit_window = p->max_out > 1024 * 1024 ? p->max_out : 1024 * 1024;
+	/* a worker holds one frame as stored and as decoded, and zstd the window */
+	d->limit_memory = (uint64_t)p->max_stored + p->max_out + d->limit_window;
+}
+
+static void
+set_names(struct dray_desc *d, const struct build_packed *p)
+{
+	d->format = DRAY_FORMAT_VERSION;
+	d->blocks = p->n_blocks;
+	d->n_components = d->n_phases = 1;
+	snprintf(d->components[0], sizeof(d->components[0]), "main");
+	snprintf(d->phases[0], sizeof(d->phases[0]), "main");
+	d->n_encoders = 1;
+	snprintf(d->encoders[0].name, sizeof(d->encoders[0].name), "zstd");
+	snprintf(d->encoders[0].id, sizeof(d->encoders[0].id), "%s", dray_encoder_id());
+}
+
+/* the slot: the signed text and no signature */
+static int
+make_slot(struct writer *w, const struct dray_desc *d, const char *json, size_t json_len, uint8_t *slot,
+    struct dray_err *e)
+{
+	char text[DRAY_SLOT_TEXT_MAX + 1];
+	struct dray_slot s = { .text = text };
+	uint8_t id[32];
+
+	if (dray_sha256_once(w->sha, json, json_len, id, e) != 0 ||
+	    dray_signed_text(d->product, d->version, d->counter, d->length, id, text, &s.text_len, e) != 0)
+		return -1;
+	return dray_slot_write(&s, slot, (size_t)d->slot, e);
+}
+
+int
+build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct build_packed *packed,
+    const struct build_note *notes, size_t n_notes, int level, unsigned threads, struct build_sizes *sizes,
+    struct dray_err *e)
+{
+	struct writer w = { .fd = fd, .buf = malloc(COPY_BYTES) };
+	uint8_t *dir = NULL, *chunks = NULL, *slot = malloc((size_t)d->slot);
+	char *json = NULL, *readme = NULL, name[128];
+	size_t dir_len, chunks_len, json_len, readme_len;
+	uint64_t blocks = 0, padded;
+	int rc = -1;
+
+	*sizes = (struct build_sizes){ .frames = packed->stored, .slot = d->slot };
+	if (w.buf == NULL || slot == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	set_names(d, packed);
+	set_limits(d, packed);
+	if (dray_sha256_new(&w.sha, e) != 0 ||
+	    dray_iw_finish(rs->tables, level, threads, &dir, &dir_len, &chunks, &chunks_len, e) != 0 ||
+	    build_readme_text(d, &readme, &readme_len, e) != 0)
+		goto out;
+	d->n_members = 0;
+	if (add_member(&w, d, "README.txt", readme, readme_len, e) != 0 ||
+	    add_member(&w, d, "index/00", dir, dir_len, e) != 0 ||
+	    add_member(&w, d, "index/01", chunks, chunks_len, e) != 0)
+		goto out;
+	for (size_t i = 0; i < n_notes; i++) {
+		snprintf(name, sizeof(name), "notes/%s", notes[i].name);
+		if (add_member(&w, d, name, notes[i].bytes, notes[i].len, e) != 0)
+			goto out;
+		sizes->notes += notes[i].len;
+	}
+	for (size_t i = 0; i < packed->n_blocks; i++)
+		if (!dray_round_up(packed->blocks[i], DRAY_TAR_BLOCK, &padded) ||
+		    !dray_add(blocks, padded + DRAY_TAR_BLOCK, &blocks)) {
+			dray_fail(e, DRAY_E_FORMAT, "the bundle is too long");
+			goto out;
+		}
+	if (dray_desc_layout(d, blocks, NULL, e) != 0 || dray_desc_write(d, &json, &json_len, e) != 0 ||
+	    make_slot(&w, d, json, json_len, slot, e) != 0)
+		goto out;
+	if (put_member(&w, "dray.json", json, json_len, e) != 0 ||
+	    put_member(&w, "dray.sig", slot, (size_t)d->slot, e) != 0 ||
+	    put_member(&w, "README.txt", readme, readme_len, e) != 0 ||
+	    put_member(&w, "index/00", dir, dir_len, e) != 0 ||
+	    put_member(&w, "index/01", chunks, chunks_len, e) != 0)
+		goto out;
+	for (size_t i = 0; i < n_notes; i++) {
+		snprintf(name, sizeof(name), "notes/%s", notes[i].name);
+		if (put_member(&w, name, notes[i].bytes, notes[i].len, e) != 0)
+			goto out;
+	}
+	if (put_blocks(&w, packed, e) != 0)
+		goto out;
+	if (w.at != d->length) {
+		dray_fail(e, DRAY_E_IO, "internal: the bundle came out at %ju bytes instead of %ju", (uintmax_t)w.at,
+		    (uintmax_t)d->length);
+		goto out;
+	}
+	sizes->index = dir_len + chunks_len;
+	sizes->descriptor = json_len;
+	sizes->readme = readme_len;
+	sizes->total = w.at;
+	sizes->container = w.at - sizes->frames - sizes->index - json_len - readme_len - sizes->notes - d->slot;
+	rc = 0;
+out:
+	dray_sha256_free(w.sha);
+	free(w.buf);
+	free(dir);
+	free(chunks);
+	free(slot);
+	free(json);
+	free(readme);
+	return rc;
+}

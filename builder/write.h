@@ -1,0 +1,45 @@
+/*
+ * write.h - the container: descriptor, slot, members, blocks. Source: spec/bundle-format.md, "Container".
+ */
+#ifndef BUILD_WRITE_H
+#define BUILD_WRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "builder/pack.h"
+#include "builder/resolve.h"
+#include "dray/descriptor.h"
+#include "dray/err.h"
+
+struct build_note {		/* an attachment: member notes/NAME */
+	char name[96];		/* [A-Za-z0-9._-] */
+	uint8_t *bytes;		/* owned */
+	size_t len;
+};
+
+#define BUILD_NOTE_MAX (64u * 1024u * 1024u)
+
+struct build_sizes {		/* of the finished bundle, bytes; headers and padding are in `container` */
+	uint64_t frames, index, descriptor, readme, notes, slot, container, total;
+};
+
+/**
+ * build_notes_load - read the attachments, in order of their names; a name that stands twice is DRAY_E_USAGE
+ * @out: owned by the caller (build_notes_free), NULL on failure
+ */
+DRAY_MUST_CHECK int build_notes_load(const char *const *paths, size_t n, struct build_note **out,
+    struct dray_err *e);
+void build_notes_free(struct build_note *v, size_t n);
+
+/**
+ * build_write - write a whole bundle without signatures into @fd, an empty file
+ * @d: product, version, counter, os, built, compatible, bases, slot are set; the rest is filled here
+ * @rs: its tables are finished here
+ * @level: zstd level of the index
+ */
+DRAY_MUST_CHECK int build_write(int fd, struct dray_desc *d, struct build_resolved *rs,
+    const struct build_packed *packed, const struct build_note *notes, size_t n_notes, int level, unsigned threads,
+    struct build_sizes *sizes, struct dray_err *e);
+
+#endif
