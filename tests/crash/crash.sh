@@ -161,7 +161,7 @@ esac
 base=${TMPDIR:-/tmp}
 # the image in memory, where there is room: the kill test is about order, not about the disk
 [ ! -d /dev/shm ] || [ "$(df -Pk /dev/shm | awk 'NR == 2 { print int($4 / 1024) }')" -lt 1024 ] || base=/dev/shm
-HOME_DIR=$(mktemp -d "$base/dray-crash.XXXXXX") || exit 1
+HOME_DIR=$(mktemp -d -p "$base") || exit 1
 mounted=
 cleanup() {
 	cd /
@@ -178,7 +178,7 @@ if [ "$(id -u)" = 0 ] && truncate -s 512M "$HOME_DIR/img" && mkfs.ext4 -q -F -N 
 else
 	say "no loop mount here: the trees lie in a plain folder"
 	rm -rf "$HOME_DIR"
-	HOME_DIR=$(mktemp -d "${TMPDIR:-/tmp}/dray-crash.XXXXXX") || exit 1
+	HOME_DIR=$(mktemp -d) || exit 1
 	WORK=$HOME_DIR/w
 fi
 mkdir "$WORK" "$WORK/points"
