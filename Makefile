@@ -195,4 +195,4 @@ help:
 force:
 .PHONY: all test test-programs crash lint demo fuzz fuzz-programs bench bench-programs setup install clean help force
 .SECONDARY:
--include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(OUT)/,format builder installer tests) -name '*.d' -type f 2>/dev/null)

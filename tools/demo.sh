@@ -19,7 +19,7 @@ PACKAGES="bash coreutils perl-base tzdata openssl man-db manpages vim-common vim
 OLD_SUITE=bookworm NEW_SUITE=trixie
 
 say() {
-	printf '%s\n' "$*" | fold -s -w 76
+	printf '%s\n' "$*" | fold -s -w 76 | sed 's/ *$//'
 }
 
 title() {
@@ -76,6 +76,7 @@ real_trees() {
 		say "fetching the $suite builds of: $PACKAGES"
 		fetch "$suite" "$from" || return 1
 	done
+	rm -rf "$here/apt"	# the lists are larger than all the rest
 	unpack $OLD_SUITE "$here/trees/old" && unpack $NEW_SUITE "$here/trees/new"
 }
 
