@@ -1,0 +1,425 @@
+/*
+ * decide.c - what happens to each path, from its facts: first each for itself, then directories with what they hold.
+ * Source: spec/apply.md, "Plan".
+ */
+#include <string.h>
+
+#include "installer/planning.h"
+
+/* what a release or a base says of the path: target, and former states; an untouched path has one state everywhere */
+struct view {
+	struct dray_entry en;
+	bool has_target;
+	struct dray_state target;
+};
+
+struct former { bool absent; struct dray_state s; uint64_t bases; };
+
+static void
+view_of(const struct inst_planning *pl, const struct inst_item *it, struct view *v)
+{
+	dray_index_entry(pl->ix, it->row, &v->en);
+	v->has_target = v->en.target != DRAY_NONE;
+	if (v->has_target)
+		dray_index_state(pl->ix, v->en.target, &v->target);
+}
+
+static uint32_t
+formers(const struct inst_item *it, const struct view *v)
+{
+	return it->untouched ? 1 : v->en.alt_count;
+}
+
+static void
+former(const struct inst_planning *pl, const struct inst_item *it, const struct view *v, uint32_t i, struct former *f)
+{
+	struct dray_alt alt;
+
+	if (it->untouched) {
+		f->absent = false;
+		f->s = v->target;
+		f->bases = UINT64_MAX;
+		return;
+	}
+	dray_index_alt(pl->ix, v->en.alt_first + i, &alt);
+	f->bases = alt.bases;
+	f->absent = alt.state == DRAY_NONE;
+	if (!f->absent)
+		dray_index_state(pl->ix, alt.state, &f->s);
+}
+
+bool
+inst_item_target(const struct inst_planning *pl, const struct inst_item *it, struct dray_state *s)
+{
+	struct dray_entry en;
+
+	dray_index_entry(pl->ix, it->row, &en);
+	if (en.target == DRAY_NONE)
+		return false;
+	dray_index_state(pl->ix, en.target, s);
+	return true;
+}
+
+/* type and content of two states */
+static bool
+same_content(const struct dray_state *a, const struct dray_state *b)
+{
+	if (a->type != b->type)
+		return false;
+	switch (a->type) {
+	case DRAY_FILE:
+		return a->content == b->content;
+	case DRAY_SYMLINK:
+		return a->target_len == b->target_len && memcmp(a->target, b->target, a->target_len) == 0;
+	case DRAY_CHARDEV:
+	case DRAY_BLOCKDEV:
+		return a->rdev_major == b->rdev_major && a->rdev_minor == b->rdev_minor;
+	default:
+		return true;
+	}
+}
+
+/* *same: are the live attributes those of @s? @times: the modification time too */
+static int
+attrs_are(const struct inst_planning *pl, const struct inst_item *it, const struct dray_state *s, bool times,
+    bool *same, struct dray_err *e)
+{
+	struct inst_meta m;
+
+	if (inst_meta_of_state(pl->ix, s, &m, e) != 0)
+		return -1;
+	if (!times)
+		m.has &= (uint16_t)~DRAY_HAS_MTIME;
+	*same = inst_meta_same(&m, &it->meta);
+	inst_meta_free(&m);
+	return 0;
+}
+
+static void
+keep(struct inst_item *it, enum inst_note_kind note)
+{
+	it->decision = INST_D_KEEP;
+	it->note = (uint8_t)(note + 1);
+}
+
+static void
+conflict(struct inst_item *it, const char *why)
+{
+	it->decision = INST_D_CONFLICT;
+	it->note = INST_NOTE_CONFLICT + 1;
+	it->why = why;
+}
+
+static bool
+time_is(const struct inst_item *it, const struct dray_state *s)
+{
+	return s->has_mtime && s->mtime_sec == it->meta.mtime_sec && s->mtime_nsec == it->meta.mtime_nsec;
+}
+
+/* what the former states say about the object that is there */
+struct past {
+	bool any_absent;	/* one of them is "nothing there"; also when no base is known at all */
+	bool any_type;		/* one of them has the type of what is there */
+	bool only_meta;		/* all of them have the target's content: the release changes attributes alone */
+	bool attrs_known;	/* one that matches has these attributes too */
+	bool time_known;	/* one that matches has this time too */
+};
+
+static int
+look_back(const struct inst_planning *pl, struct inst_item *it, const struct view *v, struct past *p, struct dray_err *e)
+{
+	uint32_t n = formers(it, v);
+	struct former f;
+	bool same;
+
+	*p = (struct past){ .any_absent = n == 0, .only_meta = n > 0 && v->has_target };
+	for (uint32_t i = 0; i < n; i++) {
+		former(pl, it, v, i, &f);
+		if (f.absent) {
+			p->any_absent = true;
+			p->only_meta = false;
+			if (it->id.type == DRAY_ABSENT)
+				it->bases |= f.bases;
+			continue;
+		}
+		if (f.s.type == it->id.type)
+			p->any_type = true;
+		if (v->has_target && !same_content(&f.s, &v->target))
+			p->only_meta = false;
+		if (!inst_state_is(pl->ix, &f.s, it))
+			continue;
+		it->bases |= f.bases;
+		if (attrs_are(pl, it, &f.s, false, &same, e) != 0)
+			return -1;
+		p->attrs_known |= same;
+		p->time_known |= time_is(it, &f.s);
+	}
+	return 0;
+}
+
+static bool
+has_children(const struct inst_planning *pl, const struct inst_item *it, const struct view *v)
+{
+	struct dray_entry next;
+
+	/* path order: what a directory holds follows it */
+	for (uint32_t row = it->row + 1; row < dray_index_rows(pl->ix, DRAY_T_ENTRIES); row++) {
+		dray_index_entry(pl->ix, row, &next);
+		if (!dray_path_under(next.path, next.len, v->en.path, v->en.len))
+			return false;
+		if (next.target != DRAY_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* what is there has the target's type and content already: only attributes may differ */
+static int
+decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct view *v, const struct past *p,
+    struct dray_err *e)
+{
+	bool attrs, all;
+
+	if (attrs_are(pl, it, &v->target, false, &attrs, e) != 0 || attrs_are(pl, it, &v->target, true, &all, e) != 0)
+		return -1;
+	it->decision = INST_D_SAME;
+	if (!attrs) {
+		it->decision = INST_D_META;
+		it->lost = !p->attrs_known;
+	} else if (!all && it->id.type == DRAY_DIR) {
+		/* anything made in a directory moves its time; alone that is no reason to touch it */
+		if (p->time_known && !it->other_mount) {
+			it->decision = INST_D_META;
+			it->times_only = true;
+		} else {
+			it->follow = true;
+		}
+	} else if (!all) {
+		it->decision = INST_D_META;
+	}
+	if (it->untouched)	/* not the release's doing: what it does not change is not looked after */
+		it->decision = INST_D_SAME;
+	return 0;
+}
+
+/* a local object where the release has something else */
+static void
+decide_local(const struct inst_planning *pl, struct inst_item *it, const struct view *v, const struct past *p)
+{
+	if (it->id.type == INST_SOCKET) {
+		if (!v->has_target && p->any_absent)
+			keep(it, INST_NOTE_KEPT_LOCAL);
+		else
+			conflict(it, "a socket is in the way");
+		return;
+	}
+	if (!v->has_target) {
+		if (p->any_absent && it->id.type != DRAY_DIR) {
+			keep(it, INST_NOTE_KEPT_LOCAL);
+			return;
+		}
+		it->decision = INST_D_REMOVE;
+		it->park = true;
+		return;
+	}
+	if (v->target.type == DRAY_DIR) {
+		if (!p->any_absent && !p->any_type && has_children(pl, it, v)) {
+			conflict(it, it->id.type == DRAY_SYMLINK ? "is a symlink here, a directory in the release" :
+			    "is no directory here, but in the release");
+			return;
+		}
+	} else if (p->only_meta) {
+		/* the release only sets attributes: the edited content stays */
+		keep(it, INST_NOTE_KEPT_META);
+		if (it->id.type == v->target.type) {
+			it->decision = INST_D_META;
+			it->edited = true;
+		}
+		return;
+	}
+	if (it->untouched) {
+		keep(it, INST_NOTE_KEPT_LOCAL);
+		return;
+	}
+	it->decision = it->id.type == v->target.type ? INST_D_UPDATE : INST_D_TYPE;
+	it->park = true;
+}
+
+static int
+decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e)
+{
+	struct view v;
+	struct past p;
+	bool same;
+
+	view_of(pl, it, &v);
+	if (it->unreadable) {
+		it->decision = INST_D_UNREAD;
+		it->note = INST_NOTE_UNREADABLE + 1;
+		return 0;
+	}
+	if (look_back(pl, it, &v, &p, e) != 0)
+		return -1;
+	it->is_target = it->id.type == DRAY_ABSENT ? !v.has_target :
+	    v.has_target && inst_state_is(pl->ix, &v.target, it);
+	if (it->id.type == DRAY_ABSENT) {
+		if (!v.has_target)
+			it->decision = INST_D_SAME;
+		else if (p.any_absent)
+			it->decision = INST_D_ADD;
+		else
+			keep(it, INST_NOTE_KEPT_DELETED);
+	} else if (it->is_target) {
+		if (decide_attrs(pl, it, &v, &p, e) != 0)
+			return -1;
+	} else if (it->bases == 0) {
+		decide_local(pl, it, &v, &p);
+		if (it->edited) {
+			/* an edit's own time says when it was made: left as it is */
+			if (attrs_are(pl, it, &v.target, false, &same, e) != 0)
+				return -1;
+			if (same)
+				it->decision = INST_D_KEEP;
+		}
+	} else if (!v.has_target) {
+		it->decision = INST_D_REMOVE;
+	} else {
+		it->decision = it->id.type == v.target.type ? INST_D_UPDATE : INST_D_TYPE;
+		if (!p.attrs_known && v.target.type == it->id.type) {
+			if (attrs_are(pl, it, &v.target, false, &same, e) != 0)
+				return -1;
+			it->lost = !same;
+		}
+	}
+	if (it->other_mount && (it->decision == INST_D_ADD || it->decision == INST_D_UPDATE ||
+	    it->decision == INST_D_TYPE || it->decision == INST_D_REMOVE || it->decision == INST_D_META)) {
+		it->decision = INST_D_BLOCKED;
+		it->note = INST_NOTE_BLOCKED + 1;
+	}
+	return 0;
+}
+
+/* something new goes into a directory that was deleted here: the directory comes back, what it held does not */
+static void
+force_parents(struct inst_planning *pl)
+{
+	struct dray_state s;
+
+	for (size_t i = pl->n; i-- > 0; ) {
+		struct inst_item *it = &pl->items[i], *up;
+
+		if (it->decision != INST_D_ADD || it->up == DRAY_NONE)
+			continue;
+		up = &pl->items[it->up];
+		if (up->decision != INST_D_KEEP || up->id.type != DRAY_ABSENT)
+			continue;
+		if (!inst_item_target(pl, up, &s) || s.type != DRAY_DIR)
+			continue;
+		up->decision = INST_D_ADD;
+		up->note = 0;
+		up->forced = true;
+	}
+}
+
+/* bottom-up: may a directory that shall go, go as a whole? Only when all it holds goes too. */
+static void
+settle_dirs(struct inst_planning *pl)
+{
+	struct dray_state s;
+
+	for (size_t i = pl->n; i-- > 0; ) {
+		struct inst_item *it = &pl->items[i], *up;
+		bool goes = it->decision == INST_D_REMOVE;
+
+		if (it->id.type == DRAY_DIR && (it->decision == INST_D_REMOVE || it->decision == INST_D_TYPE)) {
+			goes = !it->stays && it->foreign == NULL;
+			if (!goes && it->decision == INST_D_REMOVE) {
+				it->park = false;
+				keep(it, INST_NOTE_KEPT_DIR);
+			} else if (!goes) {
+				it->park = false;
+				conflict(it, NULL);
+			}
+		}
+		if (it->up == DRAY_NONE || (it->id.type == DRAY_ABSENT && !it->unreadable))
+			continue;
+		up = &pl->items[it->up];
+		if (inst_item_target(pl, up, &s) && s.type == DRAY_DIR)
+			continue;
+		if (!goes) {
+			up->stays = true;
+			up->stays_for = it->stays ? it->stays_for : (uint32_t)i;
+		} else if (it->park || it->park_inside) {
+			up->park_inside = true;
+		}
+	}
+}
+
+static bool
+holds(const struct inst_planning *pl, const struct inst_item *up, const struct inst_item *it)
+{
+	struct dray_entry a, b;
+
+	dray_index_entry(pl->ix, up->row, &a);
+	dray_index_entry(pl->ix, it->row, &b);
+	return inst_parent_len(b.path, b.len) == a.len;
+}
+
+/* top-down: what moves along with a directory, and what lies beneath a conflict */
+static void
+cover(struct inst_planning *pl)
+{
+	for (size_t i = 0; i < pl->n; i++) {
+		struct inst_item *it = &pl->items[i];
+		const struct inst_item *up = it->up == DRAY_NONE ? NULL : &pl->items[it->up];
+
+		if (up != NULL && (up->decision == INST_D_CONFLICT || up->decision == INST_D_BLOCKED ||
+		    up->decision == INST_D_UNDER || up->decision == INST_D_UNREAD)) {
+			if (it->decision != INST_D_SAME && it->decision != INST_D_CONFLICT)
+				it->decision = INST_D_UNDER;
+			continue;
+		}
+		if (it->decision != INST_D_ADD && it->decision != INST_D_REMOVE)
+			continue;
+		if (up != NULL && holds(pl, up, it) && (up->decision == INST_D_ADD || up->decision == INST_D_TYPE ||
+		    up->decision == INST_D_REMOVE)) {
+			it->top = up->top != DRAY_NONE ? up->top : it->up;
+			continue;
+		}
+		if (it->decision == INST_D_ADD && it->way != INST_WAY_THERE)
+			conflict(it, "the directory for it is not there, and the release does not bring it");
+	}
+}
+
+static void
+count_bases(struct inst_planning *pl)
+{
+	struct inst_plan *p = pl->plan;
+
+	for (size_t i = 0; i < pl->n; i++) {
+		const struct inst_item *it = &pl->items[i];
+		struct dray_entry en;
+
+		dray_index_entry(pl->ix, it->row, &en);
+		if (it->untouched || it->unreadable || en.alt_count == 0)
+			continue;
+		for (size_t b = 0; b < pl->desc->n_bases; b++)
+			if ((it->bases >> b & 1) != 0)
+				p->matched[b]++;
+		if (it->bases == 0 && !it->is_target)
+			p->unmatched++;
+	}
+}
+
+int
+inst_decide(struct inst_planning *pl, struct dray_err *e)
+{
+	for (size_t i = 0; i < pl->n; i++)
+		if (decide_alone(pl, &pl->items[i], e) != 0)
+			return -1;
+	force_parents(pl);
+	settle_dirs(pl);
+	cover(pl);
+	count_bases(pl);
+	return 0;
+}

@@ -1,0 +1,328 @@
+/*
+ * look_items.c - the facts of many paths, in parallel: type, identity, content hash, attributes, and for a directory
+ * that shall go whether it holds something that no release knows. More readers than cores: cold caches wait for the disk.
+ */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/digest.h"
+#include "dray/num.h"
+#include "dray/os.h"
+#include "dray/pool.h"
+
+#include "installer/planning.h"
+
+#define READ_BYTES (256u * 1024u)
+#define LINK_MAX_BYTES 4096u
+
+struct looker {			/* one thread's tools */
+	struct dray_walk walk;
+	struct dray_sha256 *hash;
+	uint8_t *buf;
+	char *path;
+};
+
+struct looking {
+	struct inst_planning *pl;
+	size_t first;
+	struct looker *lookers;
+	atomic_size_t done;
+};
+
+void
+inst_item_free(struct inst_item *it)
+{
+	free(it->link);
+	free(it->foreign);
+	inst_meta_free(&it->meta);
+}
+
+static bool
+denied(int err)
+{
+	return err == EACCES || err == EPERM;
+}
+
+/* do the target or a base know extended attributes of this path? */
+static bool
+wants_xattrs(const struct inst_planning *pl, const struct dray_entry *en)
+{
+	struct dray_attrs a;
+	struct dray_state s;
+	struct dray_alt alt;
+
+	if (en->target != DRAY_NONE) {
+		dray_index_state(pl->ix, en->target, &s);
+		dray_index_attrs(pl->ix, s.attrs, &a);
+		if ((a.has & DRAY_HAS_XATTRS) != 0)
+			return true;
+	}
+	for (uint32_t i = 0; i < en->alt_count; i++) {
+		dray_index_alt(pl->ix, en->alt_first + i, &alt);
+		if (alt.state == DRAY_NONE)
+			continue;
+		dray_index_state(pl->ix, alt.state, &s);
+		dray_index_attrs(pl->ix, s.attrs, &a);
+		if ((a.has & DRAY_HAS_XATTRS) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+target_is_dir(const struct inst_planning *pl, const struct dray_entry *en)
+{
+	struct dray_state s;
+
+	if (en->target == DRAY_NONE)
+		return false;
+	dray_index_state(pl->ix, en->target, &s);
+	return s.type == DRAY_DIR;
+}
+
+/* the first name (in byte order) in an open directory that is not a path which the release removes; takes @fd */
+static int
+find_foreign(const struct inst_planning *pl, struct looker *l, const struct dray_entry *en, int fd, char **out,
+    struct dray_err *e)
+{
+	struct dirent *d;
+	struct dray_entry child;
+	char *first = NULL, *copy;
+	uint32_t row;
+	size_t n;
+	DIR *dir;
+	int rc = -1;
+
+	if ((dir = fdopendir(fd)) == NULL) {
+		dray_fail_errno(e, "open directory");
+		close(fd);
+		return -1;
+	}
+	memcpy(l->path, en->path, en->len);
+	l->path[en->len] = '/';
+	while (errno = 0, (d = readdir(dir)) != NULL) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		n = strlen(d->d_name);
+		row = DRAY_NONE;
+		if (en->len + 1 + n < DRAY_PATH_MAX) {
+			memcpy(l->path + en->len + 1, d->d_name, n);
+			row = dray_index_find(pl->ix, l->path, en->len + 1 + n);
+		}
+		if (row != DRAY_NONE) {
+			dray_index_entry(pl->ix, row, &child);
+			if (child.target == DRAY_NONE)
+				continue;
+		}
+		if (first != NULL && strcmp(first, d->d_name) <= 0)
+			continue;
+		if ((copy = strdup(d->d_name)) == NULL) {
+			dray_fail(e, DRAY_E_IO, "out of memory");
+			goto out;
+		}
+		free(first);
+		first = copy;
+	}
+	if (errno != 0) {
+		dray_fail_errno(e, "read directory");
+		goto out;
+	}
+	*out = first;
+	first = NULL;
+	rc = 0;
+out:
+	free(first);
+	closedir(dir);
+	return rc;
+}
+
+static int
+read_link(int dir, const char *leaf, struct inst_item *it, struct dray_err *e)
+{
+	char buf[LINK_MAX_BYTES + 1];
+	ssize_t n;
+
+	if ((n = readlinkat(dir, leaf, buf, sizeof(buf))) == -1)
+		return dray_fail_errno(e, "read link");
+	if ((it->link = malloc((size_t)n + 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	memcpy(it->link, buf, (size_t)n);
+	it->link[n] = '\0';
+	it->link_len = (size_t)n;
+	return 0;
+}
+
+/* a file or directory through its handle: what the handle says counts, not what the name said a moment ago */
+static int
+look_open(const struct inst_planning *pl, struct looker *l, const struct dray_entry *en, struct inst_item *it, int dir,
+    const char *leaf, struct dray_stat *st, uint16_t has, struct dray_err *e)
+{
+	bool is_dir = it->id.type == DRAY_DIR;
+	struct inst_ident again;
+	uint64_t size;
+	int fd, rc = -1;
+
+	fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (is_dir ? O_DIRECTORY : 0));
+	if (fd == -1) {
+		if (denied(errno)) {
+			it->unreadable = true;
+			return inst_meta_read(-1, st, has & (uint16_t)~DRAY_HAS_XATTRS, &it->meta, e);
+		}
+		return dray_fail_errno(e, "open");
+	}
+	if (os_stat_at(fd, "", st) != 0) {
+		dray_fail_errno(e, "look at");
+		goto out;
+	}
+	inst_ident_from(st, &again);
+	if (again.type != it->id.type) {
+		dray_fail(e, DRAY_E_DRIFT, "changed while it was being looked at");
+		goto out;
+	}
+	it->id = again;
+	if (!is_dir) {
+		if (dray_sha256_fd(l->hash, fd, l->buf, READ_BYTES, &size, it->sha256, e) != 0)
+			goto out;
+		if (size != it->id.size) {
+			dray_fail(e, DRAY_E_DRIFT, "changed while it was being read");
+			goto out;
+		}
+	}
+	if (inst_meta_read(fd, st, has, &it->meta, e) != 0)
+		goto out;
+	if (is_dir && !target_is_dir(pl, en) && !it->untouched) {
+		rc = find_foreign(pl, l, en, fd, &it->foreign, e);
+		fd = -1;
+		goto out;
+	}
+	rc = 0;
+out:
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+static bool
+elsewhere(const struct inst_planning *pl, const struct dray_stat *st)
+{
+	if (st->mnt_id != 0 && pl->root_st.mnt_id != 0)
+		return st->mnt_id != pl->root_st.mnt_id;
+	return st->dev != pl->root_st.dev;
+}
+
+static int
+look_item(struct inst_planning *pl, struct looker *l, struct inst_item *it, const struct dray_entry *en,
+    struct dray_err *e)
+{
+	uint16_t has = DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_MTIME;
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_stat st;
+	int dir, r;
+
+	errno = 0;
+	r = dray_walk_parent(&l->walk, en->path, en->len, &dir, leaf, e);
+	if (r == -1) {
+		if (!denied(errno))
+			return -1;
+		dray_err_clear(e);
+		it->unreadable = true;
+		return 0;
+	}
+	it->way = r == 0 ? INST_WAY_THERE : r == 1 ? INST_WAY_MISSING : INST_WAY_NO_DIR;
+	if (r != 0)
+		return 0;
+	if (os_stat_at(dir, leaf, &st) != 0) {
+		if (denied(errno)) {
+			it->unreadable = true;
+			return 0;
+		}
+		if (errno != ENOENT)
+			return dray_fail_errno(e, "look at");
+		/* an addition happens on the mount of its directory */
+		if (os_stat_at(dir, "", &st) != 0)
+			return dray_fail_errno(e, "look at the directory of");
+		it->other_mount = elsewhere(pl, &st);
+		return 0;
+	}
+	inst_ident_from(&st, &it->id);
+	it->nlink = st.nlink;
+	it->rdev_major = st.rdev_major;
+	it->rdev_minor = st.rdev_minor;
+	it->other_mount = elsewhere(pl, &st);
+	if (wants_xattrs(pl, en))
+		has |= DRAY_HAS_XATTRS;
+	if (it->id.type == DRAY_FILE || it->id.type == DRAY_DIR)
+		return look_open(pl, l, en, it, dir, leaf, &st, has, e);
+	if (it->id.type == DRAY_SYMLINK && read_link(dir, leaf, it, e) != 0)
+		return -1;
+	return inst_meta_read(-1, &st, has, &it->meta, e);
+}
+
+static int
+look_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct looking *lk = ctx;
+	struct inst_planning *pl = lk->pl;
+	struct inst_item *it = &pl->items[lk->first + i];
+	char quoted[DRAY_QUOTE_CAP(255)];
+	struct dray_entry en;
+	size_t done;
+
+	if (pl->o->stop != NULL && pl->o->stop() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
+	dray_index_entry(pl->ix, it->row, &en);
+	if (look_item(pl, &lk->lookers[worker], it, &en, e) != 0)
+		return dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
+	done = atomic_fetch_add(&lk->done, 1) + 1;
+	if (pl->o->progress != NULL)
+		pl->o->progress(pl->o->ctx, done, pl->n - lk->first);
+	return 0;
+}
+
+/* look at items[first ..] */
+int
+inst_look_items(struct inst_planning *pl, size_t first, struct dray_err *e)
+{
+	struct looking lk = { .pl = pl, .first = first };
+	unsigned threads = pl->o->threads < 8 ? 8 : pl->o->threads > 64 ? 64 : pl->o->threads;
+	int rc = -1;
+
+	if (first >= pl->n)
+		return 0;
+	if (pl->n - first < threads)
+		threads = (unsigned)(pl->n - first);
+	if ((lk.lookers = calloc(threads, sizeof(*lk.lookers))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (unsigned t = 0; t < threads; t++) {
+		dray_walk_init(&lk.lookers[t].walk, pl->root);
+		lk.lookers[t].walk.component_walk = pl->o->component_walk;
+	}
+	for (unsigned t = 0; t < threads; t++) {
+		struct looker *l = &lk.lookers[t];
+
+		if (dray_sha256_new(&l->hash, e) != 0)
+			goto out;
+		if ((l->buf = malloc(READ_BYTES)) == NULL || (l->path = malloc(DRAY_PATH_MAX + 1)) == NULL) {
+			dray_fail(e, DRAY_E_IO, "out of memory");
+			goto out;
+		}
+	}
+	rc = dray_parallel(threads, pl->n - first, 16, look_nth, &lk, e);
+out:
+	for (unsigned t = 0; t < threads; t++) {
+		dray_walk_close(&lk.lookers[t].walk);
+		dray_sha256_free(lk.lookers[t].hash);
+		free(lk.lookers[t].buf);
+		free(lk.lookers[t].path);
+	}
+	free(lk.lookers);
+	return rc;
+}

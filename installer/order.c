@@ -1,0 +1,410 @@
+/*
+ * order.c - from decisions to ops and nodes: swaps in an order whose every prefix boots and runs, then attributes,
+ * deepest first, among them the times of every directory in which something was swapped.
+ * Source: spec/apply.md, "Plan".
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dray/num.h"
+
+#include "installer/planning.h"
+
+struct made { struct inst_op op; uint32_t item; };
+
+struct making {
+	struct made *v;
+	size_t n, cap;
+};
+
+static bool
+ends(const char *s, size_t len, const char *tail)
+{
+	size_t n = strlen(tail);
+
+	return len >= n && memcmp(s + len - n, tail, n) == 0;
+}
+
+static bool
+begins(const char *s, size_t len, const char *head)
+{
+	size_t n = strlen(head);
+
+	return len >= n && memcmp(s, head, n) == 0;
+}
+
+static bool
+contains(const char *s, size_t len, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (size_t i = 0; i + n <= len; i++)
+		if (memcmp(s + i, part, n) == 0)
+			return true;
+	return false;
+}
+
+/* does a directory on the way have a name like lib, lib64, libexec, libx32? */
+static bool
+in_lib_dir(const char *path, size_t len)
+{
+	for (size_t at = 0, i = 0; i < len; i++)
+		if (path[i] == '/') {
+			if (begins(path + at, i - at, "lib"))
+				return true;
+			at = i + 1;
+		}
+	return false;
+}
+
+/* 0: the runtime linker and libc, which must change next to each other; 1: another shared library; 2: none */
+static int
+lib_class(const char *path, size_t len)
+{
+	size_t up = inst_parent_len(path, len), at = up == 0 ? 0 : up + 1;
+	const char *name = path + at;
+	size_t n = len - at;
+
+	if (!in_lib_dir(path, len))
+		return 2;
+	if (begins(name, n, "ld-") || begins(name, n, "ld.so") || begins(name, n, "libc.so") ||
+	    (begins(name, n, "libc-") && ends(name, n, ".so")))
+		return contains(name, n, ".so") ? 0 : 2;
+	return begins(name, n, "lib") && contains(name, n, ".so") ? 1 : 2;
+}
+
+static uint8_t
+rank_of(const struct inst_planning *pl, const struct inst_item *it, const struct dray_entry *en)
+{
+	struct dray_state s;
+	struct dray_attrs a;
+
+	if (it->decision == INST_D_REMOVE)
+		return INST_RANK_REMOVE;
+	if (it->decision == INST_D_META)
+		return INST_RANK_META;
+	dray_index_state(pl->ix, en->target, &s);
+	if (it->decision == INST_D_ADD || s.type == DRAY_DIR)
+		return INST_RANK_ADD;
+	if (dray_path_under(en->path, en->len, "boot", 4))
+		return INST_RANK_BOOT;
+	if (lib_class(en->path, en->len) < 2)
+		return INST_RANK_LIB;
+	dray_index_attrs(pl->ix, s.attrs, &a);
+	if (s.type == DRAY_FILE && (a.has & DRAY_HAS_MODE) != 0 && (a.mode & 0111) != 0)
+		return INST_RANK_PROG;
+	return INST_RANK_REST;
+}
+
+static int
+made_cmp(const void *a, const void *b)
+{
+	const struct inst_op *x = &((const struct made *)a)->op, *y = &((const struct made *)b)->op;
+	int c;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->rank == INST_RANK_LIB) {
+		c = lib_class(x->path, x->len) - lib_class(y->path, y->len);
+		if (c != 0)
+			return c;
+	}
+	c = dray_path_cmp(x->path, x->len, y->path, y->len);
+	/* removals and attributes: what a directory holds comes before it */
+	return x->rank >= INST_RANK_REMOVE ? -c : c;
+}
+
+static struct made *
+add(struct making *mk, struct dray_err *e)
+{
+	if (mk->n == mk->cap) {
+		size_t cap = mk->cap == 0 ? 256 : mk->cap * 2;
+		struct made *v;
+
+		if (cap > UINT32_MAX / 2 || (v = realloc(mk->v, cap * sizeof(*v))) == NULL) {
+			dray_fail(e, DRAY_E_IO, "out of memory");
+			return NULL;
+		}
+		mk->v = v;
+		mk->cap = cap;
+	}
+	memset(&mk->v[mk->n], 0, sizeof(*mk->v));
+	mk->v[mk->n].item = DRAY_NONE;
+	mk->v[mk->n].op.slot = DRAY_NONE;
+	mk->v[mk->n].op.entry = DRAY_NONE;
+	return &mk->v[mk->n++];
+}
+
+/* META: from the live attributes to the target's. @times: a directory whose time has to be set in any case */
+static int
+fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct inst_op *op, bool times,
+    struct dray_err *e)
+{
+	struct dray_state s;
+
+	if (!inst_item_target(pl, it, &s))
+		return dray_fail(e, DRAY_E_IO, "internal: attributes for a path that goes");
+	if (inst_meta_of_state(pl->ix, &s, &op->after, e) != 0)
+		return -1;
+	if (it->edited)
+		op->after.has &= (uint16_t)~DRAY_HAS_MTIME;
+	if (it->decision != INST_D_META || it->times_only) {
+		inst_meta_free(&op->after);
+		op->after = (struct inst_meta){ .has = 0 };
+		if (s.has_mtime) {
+			op->after.has = DRAY_HAS_MTIME;
+			op->after.mtime_sec = s.mtime_sec;
+			op->after.mtime_nsec = s.mtime_nsec;
+		}
+	}
+	if (times && (op->after.has & DRAY_HAS_MTIME) == 0) {
+		op->after.has |= DRAY_HAS_MTIME;
+		op->after.mtime_sec = it->meta.mtime_sec;
+		op->after.mtime_nsec = it->meta.mtime_nsec;
+	}
+	return inst_meta_pick(&it->meta, &op->after, &op->before, e);
+}
+
+static int
+item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err *e)
+{
+	struct inst_item *it = &pl->items[i];
+	struct dray_entry en;
+	struct dray_state s;
+	struct made *m;
+
+	it->made = DRAY_NONE;
+	if (it->top != DRAY_NONE || it->silent)
+		return 0;
+	if (it->decision != INST_D_ADD && it->decision != INST_D_UPDATE && it->decision != INST_D_TYPE &&
+	    it->decision != INST_D_REMOVE && it->decision != INST_D_META)
+		return 0;
+	if ((m = add(mk, e)) == NULL)
+		return -1;
+	dray_index_entry(pl->ix, it->row, &en);
+	m->item = i;
+	it->made = (uint32_t)(mk->n - 1);
+	m->op.kind = it->decision == INST_D_META ? INST_OP_META : INST_OP_SWAP;
+	m->op.rank = rank_of(pl, it, &en);
+	m->op.path = en.path;
+	m->op.len = en.len;
+	m->op.entry = it->row;
+	m->op.old = it->id;
+	if (m->op.kind == INST_OP_META) {
+		m->op.now = it->id;
+		return fill_meta(pl, it, &m->op, false, e);
+	}
+	if (it->park || it->park_inside)
+		m->op.flags |= INST_OP_PARK;
+	if (it->id.type == DRAY_DIR || (inst_item_target(pl, it, &s) && s.type == DRAY_DIR))
+		m->op.flags |= INST_OP_SUBTREE;
+	return 0;
+}
+
+struct parent { const char *path; size_t len; };
+
+static int
+parent_cmp(const void *a, const void *b)
+{
+	const struct parent *x = a, *y = b;
+
+	return dray_path_cmp(x->path, x->len, y->path, y->len);
+}
+
+/* the live facts of a directory that no item stands for */
+static int
+look_parent(const struct inst_planning *pl, struct dray_walk *w, const struct parent *d, struct inst_item *it,
+    struct dray_err *e)
+{
+	char quoted[DRAY_QUOTE_CAP(255)];
+	struct dray_stat st;
+
+	if (inst_look(w, d->path, d->len, &it->id, &st, e) != 0)
+		return -1;
+	if (it->id.type != DRAY_DIR)
+		return dray_fail(e, DRAY_E_DRIFT, "%s changed while the plan was being made",
+		    dray_quote(d->path, d->len, quoted, sizeof(quoted)));
+	it->row = d->len == 0 ? DRAY_NONE : dray_index_find(pl->ix, d->path, d->len);
+	return inst_meta_read(-1, &st, DRAY_HAS_MTIME, &it->meta, e);
+}
+
+/* the time of one directory; @must: something was swapped in it, else only when the release's time differs */
+static int
+dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, bool must, struct making *mk,
+    struct dray_err *e)
+{
+	struct inst_item found = { .decision = INST_D_SAME };
+	const struct inst_item *it = &found;
+	struct dray_state s;
+	uint32_t row = d->len == 0 ? DRAY_NONE : dray_index_find(pl->ix, d->path, d->len);
+	struct made *m;
+	bool known;
+
+	if (row != DRAY_NONE && pl->at[row] != DRAY_NONE && pl->items[pl->at[row]].id.type == DRAY_DIR) {
+		it = &pl->items[pl->at[row]];
+		if (it->decision == INST_D_META) {
+			/* it has an op: one that sets the time as well */
+			struct inst_op *op = &mk->v[it->made].op;
+
+			if ((op->after.has & DRAY_HAS_MTIME) != 0)
+				return 0;
+			inst_meta_free(&op->after);
+			inst_meta_free(&op->before);
+			return fill_meta(pl, it, op, true, e);
+		}
+	} else if (look_parent(pl, w, d, &found, e) != 0) {
+		return -1;
+	}
+	known = row != DRAY_NONE && it->row != DRAY_NONE && inst_item_target(pl, it, &s) && s.type == DRAY_DIR;
+	if (!must && (!known || !s.has_mtime ||
+	    (s.mtime_sec == it->meta.mtime_sec && s.mtime_nsec == it->meta.mtime_nsec)))
+		return 0;
+	if ((m = add(mk, e)) == NULL)
+		return -1;
+	m->op.kind = INST_OP_META;
+	m->op.rank = INST_RANK_META;
+	m->op.path = d->path;
+	m->op.len = d->len;
+	m->op.old = m->op.now = it->id;
+	if (known) {
+		m->op.entry = row;
+		return fill_meta(pl, it, &m->op, true, e);
+	}
+	m->op.after = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = it->meta.mtime_sec,
+	    .mtime_nsec = it->meta.mtime_nsec };
+	m->op.before = m->op.after;
+	return 0;
+}
+
+/* every directory that a swap changes, and those whose time differs from the release's by other doing */
+static int
+dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
+{
+	struct parent *must = NULL, up;
+	struct dray_walk w;
+	size_t n = 0, n_made = mk->n;
+	const char *state = pl->o->state;
+	int rc = -1;
+
+	if (n_made == 0)
+		return 0;
+	dray_walk_init(&w, pl->root);
+	w.component_walk = pl->o->component_walk;
+	if ((must = malloc((n_made + 1) * sizeof(*must))) == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < n_made; i++)
+		if (mk->v[i].op.kind == INST_OP_SWAP)
+			must[n++] = (struct parent){ mk->v[i].op.path,
+			    inst_parent_len(mk->v[i].op.path, mk->v[i].op.len) };
+	qsort(must, n, sizeof(*must), parent_cmp);
+	for (size_t i = 0; i < n; i++)
+		if ((i == 0 || parent_cmp(&must[i - 1], &must[i]) != 0) && dir_time(pl, &w, &must[i], true, mk, e) != 0)
+			goto out;
+	for (size_t i = 0; i < pl->n; i++) {
+		const struct inst_item *it = &pl->items[i];
+		struct dray_entry en;
+
+		if (!it->follow || it->other_mount || it->decision != INST_D_SAME)
+			continue;
+		dray_index_entry(pl->ix, it->row, &en);
+		up = (struct parent){ en.path, en.len };
+		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL && dir_time(pl, &w, &up, false, mk, e) != 0)
+			goto out;
+	}
+	/* making the state folder moved the times of the directories above it */
+	up = (struct parent){ state, state == NULL ? 0 : strlen(state) };
+	while (up.len > 0 && (up.len = inst_parent_len(up.path, up.len)) > 0) {
+		uint32_t row = dray_index_find(pl->ix, up.path, up.len);
+		struct dray_entry en;
+
+		if (row == DRAY_NONE || pl->at[row] != DRAY_NONE)
+			continue;	/* not the release's, or an item and so done above */
+		dray_index_entry(pl->ix, row, &en);
+		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL &&
+		    dir_time(pl, &w, &(struct parent){ en.path, en.len }, false, mk, e) != 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	dray_walk_close(&w);
+	free(must);
+	return rc;
+}
+
+static int
+make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
+{
+	struct inst_plan *p = pl->plan;
+	struct dray_state s;
+	size_t n = 0;
+
+	for (size_t i = 0; i < pl->n; i++)
+		if (pl->items[i].decision == INST_D_ADD || pl->items[i].decision == INST_D_UPDATE ||
+		    pl->items[i].decision == INST_D_TYPE)
+			n++;
+	if ((p->nodes = calloc(n + 1, sizeof(*p->nodes))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < pl->n; i++) {
+		const struct inst_item *it = &pl->items[i];
+		struct inst_node *node = &p->nodes[p->n_nodes];
+		struct dray_entry en;
+
+		if (it->decision != INST_D_ADD && it->decision != INST_D_UPDATE && it->decision != INST_D_TYPE)
+			continue;
+		if (!inst_item_target(pl, it, &s))
+			continue;
+		dray_index_entry(pl->ix, it->row, &en);
+		node->op = op_of[it->top != DRAY_NONE ? it->top : i];
+		node->entry = it->row;
+		node->group = s.type == DRAY_FILE ? s.link : 0;
+		node->rel = it->top == DRAY_NONE ? en.len : p->ops[node->op].len + 1;
+		node->from_live = it->from_live;
+		node->live = it->from_live ? it->live_row : DRAY_NONE;
+		p->n_nodes++;
+	}
+	return 0;
+}
+
+int
+inst_order(struct inst_planning *pl, struct dray_err *e)
+{
+	struct inst_plan *p = pl->plan;
+	struct making mk = { NULL, 0, 0 };
+	uint32_t *op_of = NULL;
+	int rc = -1;
+
+	for (size_t i = 0; i < pl->n; i++)
+		if (item_op(pl, (uint32_t)i, &mk, e) != 0)
+			goto out;
+	if (dir_times(pl, &mk, e) != 0)
+		goto out;
+	if (mk.n > 0)
+		qsort(mk.v, mk.n, sizeof(*mk.v), made_cmp);
+	if ((op_of = malloc((pl->n + 1) * sizeof(*op_of))) == NULL ||
+	    (p->ops = calloc(mk.n + 1, sizeof(*p->ops))) == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < mk.n; i++) {
+		p->ops[i] = mk.v[i].op;
+		if (p->ops[i].kind == INST_OP_SWAP) {
+			p->ops[i].slot = (uint32_t)i;
+			p->n_swaps++;
+		}
+		if (mk.v[i].item != DRAY_NONE)
+			op_of[mk.v[i].item] = (uint32_t)i;
+	}
+	p->n_ops = mk.n;
+	mk.n = 0;	/* the plan owns their attributes now */
+	rc = make_nodes(pl, op_of, e);
+out:
+	for (size_t i = 0; i < mk.n; i++) {
+		inst_meta_free(&mk.v[i].op.before);
+		inst_meta_free(&mk.v[i].op.after);
+	}
+	free(mk.v);
+	free(op_of);
+	return rc;
+}

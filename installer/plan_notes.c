@@ -1,0 +1,132 @@
+/*
+ * plan_notes.c - what a person has to know about single paths, and the counts of the report.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "installer/planning.h"
+
+DRAY_PRINTF(4, 5) static int
+note(struct inst_planning *pl, const struct inst_item *it, enum inst_note_kind kind, const char *fmt, ...)
+{
+	struct inst_plan *p = pl->plan;
+	struct inst_note *n;
+	struct dray_entry en;
+	va_list ap;
+
+	if (p->n_notes == pl->cap_notes) {
+		size_t cap = pl->cap_notes == 0 ? 64 : pl->cap_notes * 2;
+
+		if ((n = realloc(p->notes, cap * sizeof(*n))) == NULL)
+			return -1;
+		p->notes = n;
+		pl->cap_notes = cap;
+	}
+	n = &p->notes[p->n_notes++];
+	dray_index_entry(pl->ix, it->row, &en);
+	memset(n, 0, sizeof(*n));
+	n->kind = kind;
+	n->path = en.path;
+	n->len = en.len;
+	va_start(ap, fmt);
+	vsnprintf(n->why, sizeof(n->why), fmt, ap);
+	va_end(ap);
+	return 0;
+}
+
+/* the thing that keeps a directory from going, as a printable path */
+static const char *
+holder(const struct inst_planning *pl, const struct inst_item *it, char *buf, size_t cap)
+{
+	const struct inst_item *at = it->foreign == NULL && it->stays ? &pl->items[it->stays_for] : it;
+	char path[DRAY_PATH_MAX + 256];
+	struct dray_entry en;
+	int n;
+
+	dray_index_entry(pl->ix, at->row, &en);
+	n = snprintf(path, sizeof(path), "%.*s%s%s", (int)en.len, en.path, at->foreign != NULL ? "/" : "",
+	    at->foreign != NULL ? at->foreign : "");
+	return dray_quote(path, n > 0 && (size_t)n < sizeof(path) ? (size_t)n : en.len, buf, cap);
+}
+
+static int
+one(struct inst_planning *pl, const struct inst_item *it)
+{
+	struct inst_plan *p = pl->plan;
+	char what[100];
+
+	switch ((enum inst_decision)it->decision) {
+	case INST_D_UNREAD:
+		p->partial = true;
+		return note(pl, it, INST_NOTE_UNREADABLE, "cannot be read by this user");
+	case INST_D_CONFLICT:
+		p->conflicts++;
+		if (it->why != NULL)
+			return note(pl, it, INST_NOTE_CONFLICT, "%s", it->why);
+		return note(pl, it, INST_NOTE_CONFLICT, "has to give way, but holds %s", holder(pl, it, what, sizeof(what)));
+	case INST_D_BLOCKED:
+		p->blocked++;
+		return note(pl, it, INST_NOTE_BLOCKED, "is on another mount than the root");
+	case INST_D_KEEP:
+		if (it->untouched)
+			return 0;
+		p->left_alone++;
+		if (it->note == INST_NOTE_KEPT_DIR + 1)
+			return note(pl, it, INST_NOTE_KEPT_DIR, "stays, because it holds %s", holder(pl, it, what, sizeof(what)));
+		if (it->note == INST_NOTE_KEPT_META + 1)
+			return note(pl, it, INST_NOTE_KEPT_META, "edited here; the release only changes attributes");
+		if (it->note == INST_NOTE_KEPT_LOCAL + 1)
+			return note(pl, it, INST_NOTE_KEPT_LOCAL, "made here; no release has it in that place");
+		return note(pl, it, INST_NOTE_KEPT_DELETED, "deleted here, stays deleted");
+	case INST_D_META:
+		p->meta_only++;
+		if (it->edited && note(pl, it, INST_NOTE_KEPT_META, "edited here; only its attributes are set") != 0)
+			return -1;
+		break;
+	case INST_D_ADD:
+		p->added++;
+		break;
+	case INST_D_UPDATE:
+		p->updated++;
+		break;
+	case INST_D_TYPE:
+		p->type_changed++;
+		break;
+	case INST_D_REMOVE:
+		p->removed++;
+		break;
+	case INST_D_SAME:
+		if (!it->untouched)
+			p->already++;
+		return 0;
+	case INST_D_UNDER:
+		return 0;
+	}
+	if (it->park) {
+		p->parked++;
+		if (note(pl, it, INST_NOTE_PARKED, it->decision == INST_D_REMOVE ? "edited here and removed; kept in the stash" :
+		    "edited here and replaced; the old one is kept in the stash") != 0)
+			return -1;
+	} else if (it->lost && note(pl, it, INST_NOTE_META_LOST, "its owner, mode or extended attributes were set here") != 0) {
+		return -1;
+	}
+	if (it->outside && note(pl, it, INST_NOTE_OUTSIDE_LINK, "has other names, which keep the old content") != 0)
+		return -1;
+	return 0;
+}
+
+int
+inst_notes(struct inst_planning *pl, struct dray_err *e)
+{
+	for (size_t i = 0; i < pl->n; i++) {
+		const struct inst_item *it = &pl->items[i];
+
+		if (!it->untouched || (it->decision != INST_D_SAME && it->decision != INST_D_KEEP))
+			pl->plan->touched++;
+		if (one(pl, it) != 0)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+	}
+	return 0;
+}

@@ -1,0 +1,116 @@
+/*
+ * planning.h - what the files that make a plan share: look (facts), decide (per path), links (hard-link groups),
+ * order (ops and nodes), planid. Private to them.
+ */
+#ifndef INST_PLANNING_H
+#define INST_PLANNING_H
+
+#include "dray/bundle.h"
+#include "dray/path.h"
+
+#include "installer/plan.h"
+
+#define INST_SOCKET 255u	/* inst_ident.type of a socket, or of anything else a release cannot hold */
+
+/* attributes we can apply; st_flags are not among them yet */
+#define INST_HAS_KNOWN (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_XATTRS | DRAY_HAS_MTIME)
+
+enum inst_decision {
+	INST_D_SAME,		/* nothing to do */
+	INST_D_ADD,
+	INST_D_UPDATE,		/* same type, another object swapped in */
+	INST_D_TYPE,		/* another type swapped in */
+	INST_D_REMOVE,
+	INST_D_META,		/* attributes set in place */
+	INST_D_KEEP,		/* left alone, and a note says why */
+	INST_D_CONFLICT,
+	INST_D_BLOCKED,
+	INST_D_UNREAD,
+	INST_D_UNDER,		/* beneath a conflict, which covers it */
+};
+
+enum inst_way { INST_WAY_THERE, INST_WAY_MISSING, INST_WAY_NO_DIR };	/* the parent: as dray_walk_parent says */
+
+/* one path that is looked at: facts first, then what is decided */
+struct inst_item {
+	uint32_t row;		/* of the index */
+	uint32_t up;		/* nearest item above it, or DRAY_NONE */
+	uint32_t top;		/* the item whose op carries this one along (a directory moved as a whole), or DRAY_NONE */
+
+	uint8_t way;
+	bool untouched;		/* the release does not change it; looked at for the sake of others */
+	bool unreadable, other_mount;
+	struct inst_ident id;
+	uint64_t nlink;
+	uint32_t rdev_major, rdev_minor;
+	uint8_t sha256[32];	/* files */
+	char *link;		/* symlinks: target, NUL-terminated; owned */
+	size_t link_len;
+	struct inst_meta meta;	/* live attributes; owned */
+	char *foreign;		/* a directory that shall go: first name in it that no release knows; owned */
+
+	uint8_t decision;
+	uint8_t note;		/* enum inst_note_kind + 1, or 0: for KEEP and CONFLICT */
+	bool is_target;		/* type and content are the target's already */
+	bool park, edited;	/* a local edit is replaced / keeps its content */
+	bool park_inside;	/* something beneath it is a local edit */
+	bool stays;		/* a directory that shall go holds something that does not: stays_for, or foreign */
+	bool forced;		/* deleted here, made again because something new goes into it */
+	bool lost;		/* local attributes are replaced */
+	bool outside;		/* the old file has other names */
+	bool silent;		/* META: another name of the same object has the op */
+	bool from_live;
+	bool times_only;	/* META: a directory, and only its time differs: the release set another one */
+	bool follow;		/* its time differs, but by local doing: set along with other changes, never alone */
+	uint32_t live_row;
+	uint32_t stays_for;
+	uint32_t made;		/* order.c: its op before sorting, or DRAY_NONE */
+	uint64_t bases;		/* bit mask of bases it matches */
+	const char *why;	/* static text for a conflict */
+};
+
+struct inst_planning {
+	int root;
+	const struct dray_bundle *b;
+	const struct dray_desc *desc;
+	const struct dray_index *ix;
+	const struct inst_plan_opts *o;
+	struct dray_stat root_st;
+	struct inst_item *items;	/* in path order */
+	size_t n;
+	uint32_t *at;			/* per index row: its item, or DRAY_NONE */
+	struct inst_plan *plan;
+	size_t cap_ops, cap_nodes, cap_notes;
+};
+
+/* look.c */
+size_t inst_parent_len(const char *path, size_t len);	/* 0: directly in the root */
+bool inst_xattr_managed(const char *name, size_t len);
+DRAY_MUST_CHECK int inst_meta_pick(const struct inst_meta *live, const struct inst_meta *want, struct inst_meta *out,
+    struct dray_err *e);
+bool inst_state_is(const struct dray_index *ix, const struct dray_state *s, const struct inst_item *it);
+
+/* look_items.c */
+DRAY_MUST_CHECK int inst_look_items(struct inst_planning *pl, size_t first, struct dray_err *e);
+void inst_item_free(struct inst_item *it);
+
+/* decide.c */
+DRAY_MUST_CHECK int inst_decide(struct inst_planning *pl, struct dray_err *e);
+bool inst_item_target(const struct inst_planning *pl, const struct inst_item *it, struct dray_state *s);
+
+/* decide_links.c */
+DRAY_MUST_CHECK int inst_decide_links(struct inst_planning *pl, struct dray_err *e);
+
+/* order.c */
+DRAY_MUST_CHECK int inst_order(struct inst_planning *pl, struct dray_err *e);
+
+/* plan_need.c */
+DRAY_MUST_CHECK int inst_need(struct inst_planning *pl, struct dray_err *e);
+
+/* plan_notes.c */
+DRAY_MUST_CHECK int inst_notes(struct inst_planning *pl, struct dray_err *e);
+
+/* planid.c */
+DRAY_MUST_CHECK int inst_plan_id(struct inst_planning *pl, struct dray_err *e);
+
+#endif
