@@ -124,6 +124,17 @@ $(OUT)/unit/%: $(OUT)/tests/unit/%.o $(INSTLIB) $(BUILDLIB) $(TOOLLIB) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
+# with SAN=fuzzer the main is libFuzzer's; otherwise one that replays files, so that any compiler will do
+$(OUT)/fuzz/%: $(OUT)/tests/fuzz/%.o $(if $(findstring fuzzer,$(SAN)),,$(OUT)/tests/fuzz/replay_main.o) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+
+$(OUT)/bench/%: $(OUT)/tests/bench/%.o $(TOOLLIB) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+
 # --- what people call ----------------------------------------------------------------------------------------------
 
 # a bare machine has no compiler when make starts: set up first, then let a second make look at the compiler
