@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dray/digest.h"
+#include "dray/num.h"
 #include "dray/slot.h"
 #include "dray/trust.h"
 
@@ -221,4 +222,24 @@ out:
 	EVP_MD_CTX_free(ctx);
 	EVP_PKEY_free(key);
 	return rc;
+}
+
+int
+dray_spki_verify(const char *spki_hex, size_t hex_len, const void *text, size_t text_len, struct dray_sig *sig,
+    struct dray_err *e)
+{
+	uint8_t der[DRAY_SPKI_ED25519];
+	struct dray_pub pub;
+	bool ok;
+
+	if (!dray_unhex(spki_hex, hex_len, der, sizeof der))
+		return dray_fail(e, DRAY_E_TRUST, "the key is not an Ed25519 key in hexadecimal");
+	if (key_from_der(der, sizeof der, &pub, e) != 0 ||
+	    dray_pub_verify(&pub, text, text_len, sig->sig, sig->len, &ok, e) != 0)
+		return -1;
+	if (!ok)
+		return dray_fail(e, DRAY_E_TRUST, "the signature is wrong: it or the text was changed");
+	sig->alg = pub.alg;
+	memcpy(sig->key, pub.id, sizeof sig->key);
+	return 0;
 }

@@ -68,6 +68,14 @@ const char *dray_signer_text(enum dray_signer_state s);	/* "good", "unknown key"
 /** dray_spki_sha256_pem - SHA-256 of the SPKI DER of the one public key in a PEM text */
 DRAY_MUST_CHECK int dray_spki_sha256_pem(const char *pem, size_t len, uint8_t out[32], struct dray_err *e);
 
+/**
+ * dray_spki_verify - check a signature by a key that comes with it (a detached signature file)
+ * @spki_hex: its SPKI DER, lower case hex; @sig: sig and len are set, alg and key are filled
+ * Says nothing about trust: only that the signature is one by that key. Errors: DRAY_E_TRUST.
+ */
+DRAY_MUST_CHECK int dray_spki_verify(const char *spki_hex, size_t hex_len, const void *text, size_t text_len,
+    struct dray_sig *sig, struct dray_err *e);
+
 /** dray_fingerprint - how people read a key or bundle hash: the first 16 bytes in groups of 4 hex digits ("9d3a 77c0 ...") */
 const char *dray_fingerprint(const uint8_t hash[32], char out[40]);
 
