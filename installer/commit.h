@@ -6,27 +6,56 @@
 
 #include "installer/journal.h"
 
-struct inst_foreign { char **paths; size_t n; };	/* objects somebody else put in a target's place; now in their slots */
+/* paths told to the user after a switch: objects somebody else put in a target's place, or edited since */
+struct inst_foreign {
+	char **paths;		/* quoted text, owned */
+	size_t n, cap;
+};
 void inst_foreign_free(struct inst_foreign *f);
 
-/** inst_commit - barrier A, COMMIT record, swaps, METAs, barrier B, DONE record
- * Fails before the record: nothing live changed. After it: undone by itself and DRAY_E_WENT_BACK. */
+/**
+ * inst_commit - barrier A, COMMIT record, swaps, METAs, barrier B, DONE record
+ * @tx: its plan is written. Fails before the record: nothing live changed, the code is the failure's own. After it:
+ * undone by itself and DRAY_E_WENT_BACK, or DRAY_E_IO when even that failed (the next run goes on).
+ * @f: objects that were not what plan saw; they are in their slots, and forget keeps them
+ */
 DRAY_MUST_CHECK int inst_commit(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e);
 
-/** inst_undo - UNDO record, the same ops backwards, barrier, UNDONE record */
+/** inst_undo - UNDO record, the same ops backwards, barrier, UNDONE record, anchor as before, slots freed but for
+ * objects edited since, which @f names */
 DRAY_MUST_CHECK int inst_undo(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e);
 
-enum inst_pending { INST_PENDING_NONE, INST_PENDING_FORWARD, INST_PENDING_BACKWARD, INST_PENDING_FORGET, INST_PENDING_FINISH };
+/** inst_finish - stored head, anchor, FINISHED record */
+DRAY_MUST_CHECK int inst_finish(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e);
+
+enum inst_pending {
+	INST_PENDING_NONE,
+	INST_PENDING_STAGED,	/* an unfinished staging: costs room only; apply uses it again, resume drops it */
+	INST_PENDING_FORWARD, INST_PENDING_BACKWARD, INST_PENDING_FINISH, INST_PENDING_FORGET,
+};
 
 /** inst_pending - read-only: is there something a writing run would finish first? *number: which */
 DRAY_MUST_CHECK int inst_pending(const struct inst_state *s, enum inst_pending *what, uint32_t *number, struct dray_err *e);
 
-/** inst_recover - finish it: COMMIT without DONE forward (or @back), UNDO without UNDONE backward, FORGET deleting,
- * DONE without FINISHED: record what is installed */
-DRAY_MUST_CHECK int inst_recover(const struct inst_state *s, bool back, enum inst_pending *did, struct inst_foreign *f,
+/**
+ * inst_recover - finish what is pending; the lock is held
+ * @back: a commit without its end goes backward instead of forward
+ * @drop_staged: delete an unfinished staging too
+ * @did: what was finished (the gravest)
+ */
+DRAY_MUST_CHECK int inst_recover(const struct inst_state *s, bool back, bool drop_staged, enum inst_pending *did,
+    struct inst_foreign *f, struct dray_err *e);
+
+/** inst_stash - the newest transaction that can be rolled back, opened; *out NULL when there is none */
+DRAY_MUST_CHECK int inst_stash(const struct inst_state *s, bool write, struct inst_tx **out, struct dray_err *e);
+
+/** inst_parked - names of the objects in @tx's slots that are nobody's to free: local edits and foreign objects
+ * @f: "path (slot xx/N)"; */
+DRAY_MUST_CHECK int inst_parked(const struct inst_state *s, const struct inst_tx *tx, struct inst_foreign *f,
     struct dray_err *e);
 
-/** inst_finish - anchor, stored head (already in the transaction), FINISHED record */
-DRAY_MUST_CHECK int inst_finish(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e);
+struct inst_forgotten { size_t generations, slots, kept; };
+/** inst_forget - free all stashes; parked objects only with @parked. Rollback is over after this. */
+DRAY_MUST_CHECK int inst_forget(const struct inst_state *s, bool parked, struct inst_forgotten *out, struct dray_err *e);
 
 #endif

@@ -6,6 +6,7 @@
 #define INST_JOURNAL_H
 
 #include "installer/plan.h"
+#include "installer/files.h"
 #include "installer/state.h"
 
 enum inst_tx_state {
@@ -18,41 +19,65 @@ enum inst_tx_state {
 	INST_TX_FORGET = 6,	/* being deleted */
 };
 
+enum { INST_FORGET_BEGUN = 0, INST_FORGET_DONE = 1, INST_FORGET_ALL = 2 };	/* arg of a FORGET record */
+
 struct inst_tx {
 	uint32_t number;
 	int dir;			/* tx/NNNNNN */
+	int log;			/* -1: opened read-only */
 	enum inst_tx_state state;
-	bool went_back;			/* UNDO was decided by us, after a failed switch */
-	uint32_t seq;			/* of the last record */
+	uint32_t arg;			/* of the last record */
+	uint32_t seq;			/* of the last record, 0: none */
+	bool has_plan;			/* everything below is filled */
 	uint8_t plan_sha256[32];
-	/* from the plan file */
-	struct inst_op *ops;		/* owned */
+	struct inst_op *ops;		/* owned; path points into @arena */
 	size_t n_ops, n_swaps;
-	char *arena;
+	uint8_t *arena;			/* the plan file's bytes */
 	struct inst_installed from, to;	/* what the anchor said before, and what this brings */
 };
 
 /** inst_tx_list - numbers of all transactions, ascending; malloc'ed */
 DRAY_MUST_CHECK int inst_tx_list(const struct inst_state *s, uint32_t **numbers, size_t *n, struct dray_err *e);
 
-/** inst_tx_create - the folder of a new transaction, with its 64 slot folders */
-DRAY_MUST_CHECK int inst_tx_create(const struct inst_state *s, struct inst_tx **out, struct dray_err *e);
+/**
+ * inst_tx_create - the folder of a new transaction, with @n_slots slots' folders, an empty log and the ballast
+ * Probes that the file system can exchange two names (DRAY_E_SYSTEM when it cannot).
+ * @dirs_added_to: live directories that will get new names; sizes the ballast
+ */
+DRAY_MUST_CHECK int inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added_to,
+    struct inst_tx **out, struct dray_err *e);
 
-/** inst_tx_open - of an existing one; the plan is read and its hash checked when the log has a record */
-DRAY_MUST_CHECK int inst_tx_open(const struct inst_state *s, uint32_t number, struct inst_tx **out, struct dray_err *e);
+/** inst_tx_open - of an existing one; the plan is read and its hash checked when the log has a record
+ * @write: for a run that holds the lock */
+DRAY_MUST_CHECK int inst_tx_open(const struct inst_state *s, uint32_t number, bool write, struct inst_tx **out,
+    struct dray_err *e);
 void inst_tx_close(struct inst_tx *tx);
 
-/** inst_tx_slot - "xx/N" of a slot */
+/** inst_tx_slot - "xx/N" of a slot, beneath the transaction's folder; runs of neighbours share a folder */
+#define INST_SLOT_FOLDERS 64u
+#define INST_SLOT_RUN 1024u
 const char *inst_tx_slot(uint32_t slot, char out[24]);
 
-/** inst_tx_write_plan - plan file, written and fsync'ed; the ops are copied into @tx */
+/** inst_tx_write_head - head of the bundle (signature, descriptor, index), for check after the end */
+DRAY_MUST_CHECK int inst_tx_write_head(struct inst_tx *tx, const struct dray_bundle *b, struct dray_err *e);
+
+/** inst_tx_write_plan - plan file, written and fsync'ed, and read back into @tx */
 DRAY_MUST_CHECK int inst_tx_write_plan(struct inst_tx *tx, const struct inst_plan *p, const struct inst_installed *from,
     const struct inst_installed *to, struct dray_err *e);
 
 /** inst_tx_record - append one record and fdatasync: COMMIT is the decision */
 DRAY_MUST_CHECK int inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struct dray_err *e);
 
-/** inst_tx_drop - delete the folder and all in it, never crossing a mount, never following a symlink */
+/** inst_tx_free_ballast - give back the room kept for the switch */
+void inst_tx_free_ballast(struct inst_tx *tx);
+
+/** inst_tx_drop - delete the folder and all in it; slots first, the log last, so that a cut leaves a state to go on from */
 DRAY_MUST_CHECK int inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e);
+
+/* plan_file.c */
+DRAY_MUST_CHECK int inst_plan_encode(const struct inst_plan *p, const struct inst_installed *from,
+    const struct inst_installed *to, uint8_t **out, size_t *len, struct dray_err *e);
+/** inst_plan_decode - fills ops, n_ops, n_swaps, from, to of @tx from tx->arena; DRAY_E_IO when it is damaged */
+DRAY_MUST_CHECK int inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e);
 
 #endif

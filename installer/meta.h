@@ -7,6 +7,9 @@
 
 #include "installer/plan.h"
 
+/** inst_xattr_managed - is it of a family that releases carry: user.*, ACLs, capabilities? Others are the site's. */
+bool inst_xattr_managed(const char *name);
+
 /**
  * inst_meta_apply - @dir, @name: where it is; @type: enum dray_type of it; never follows a symlink
  * Files and directories are opened (O_NOFOLLOW) and changed through the handle; @fd: a handle if the caller has one, else -1.

@@ -4,7 +4,8 @@
  *   lock             flock(2): one run at a time
  *   anchor.json      floor per product, what is installed; deleting it = trust anew
  *   release/ID.head  head of the installed bundle (descriptor, index), for check
- *   tx/NNNNNN/       one transaction: plan, log, slots 00..3f/N, bundle.json, installer, ballast
+ *   dray-install     copy of the program that made the last commit, for recovery
+ *   tx/NNNNNN/       one transaction: plan, log, slots 00..3f/N, manifest, head, ballast
  */
 #ifndef INST_STATE_H
 #define INST_STATE_H
@@ -51,13 +52,20 @@ struct inst_anchor {
 DRAY_MUST_CHECK int inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_err *e);
 DRAY_MUST_CHECK int inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct dray_err *e);
 uint64_t inst_anchor_floor(const struct inst_anchor *a, const char *product);	/* 0: none */
+/** inst_anchor_raise - never lowers; fails when too many products are recorded */
+DRAY_MUST_CHECK int inst_anchor_raise(struct inst_anchor *a, const char *product, uint64_t counter, struct dray_err *e);
 
 /** inst_head_open - the stored head of an installed bundle as a bundle without blocks; its id is the trust */
 DRAY_MUST_CHECK int inst_head_open(const struct inst_state *s, const uint8_t id[32], int *fd,
     struct dray_bundle **b, struct dray_err *e);
 
-/** inst_write_file - name beneath @dir: temporary, write, fsync, rename, fsync the directory */
-DRAY_MUST_CHECK int inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned mode,
-    struct dray_err *e);
+/**
+ * inst_state_mark - before barrier A and after the end, when the state is not at its default place: ROOT/.dray-pending
+ * names it while @on. The root directory's own times are put back. No-op at the default place.
+ */
+DRAY_MUST_CHECK int inst_state_mark(const struct inst_state *s, bool on, struct dray_err *e);
+
+/** inst_state_keep_self - copy the running program beside the journal (state/dray-install) unless it is there already */
+DRAY_MUST_CHECK int inst_state_keep_self(const struct inst_state *s, struct dray_err *e);
 
 #endif

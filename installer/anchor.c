@@ -1,0 +1,186 @@
+/* anchor.c - what the tree is known to be: the floors, and the installed release with the head of its bundle */
+#include <sys/stat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/json.h"
+#include "dray/num.h"
+
+#include "installer/files.h"
+#include "installer/state.h"
+
+#define ANCHOR "anchor.json"
+#define MAX_BYTES (64u * 1024u)
+
+static int
+read_token(const struct dray_json *o, const char *key, char out[65], struct dray_err *e)
+{
+	const char *s;
+	size_t len;
+
+	if (dray_json_str(o, key, &s, &len, ANCHOR, e) != 0)
+		return -1;
+	if (!dray_token_ok(s, len))
+		return dray_fail(e, DRAY_E_FORMAT, "\"%s\" is not a product or version name", key);
+	memcpy(out, s, len + 1);
+	return 0;
+}
+
+static int
+read_installed(const struct dray_json *o, struct inst_installed *in, struct dray_err *e)
+{
+	const char *hex;
+	size_t len;
+	int64_t n;
+
+	if (read_token(o, "product", in->product, e) != 0 || read_token(o, "version", in->version, e) != 0 ||
+	    dray_json_int(o, "counter", 1, INT64_MAX, &n, ANCHOR, e) != 0 ||
+	    dray_json_str(o, "id", &hex, &len, ANCHOR, e) != 0)
+		return -1;
+	if (!dray_unhex(hex, len, in->id, sizeof(in->id)))
+		return dray_fail(e, DRAY_E_FORMAT, "\"id\" is not 64 hex digits");
+	in->counter = (uint64_t)n;
+	in->known = true;
+	return 0;
+}
+
+static int
+read_anchor(const struct dray_json *o, struct inst_anchor *a, struct dray_err *e)
+{
+	const struct dray_json *list, *sub;
+	int64_t n;
+	size_t i, count;
+
+	if (dray_json_int(o, "dray_anchor", 1, 1, &n, ANCHOR, e) != 0 ||
+	    dray_json_arr(o, "floors", &list, &count, ANCHOR, e) != 0)
+		return -1;
+	if (count > sizeof(a->floors) / sizeof(a->floors[0]))
+		return dray_fail(e, DRAY_E_FORMAT, "too many floors");
+	for (i = 0; i < count; i++) {
+		sub = dray_json_at(list, i);
+		if (!dray_json_is_obj(sub))
+			return dray_fail(e, DRAY_E_FORMAT, "floor %zu is not an object", i);
+		if (read_token(sub, "product", a->floors[i].product, e) != 0 ||
+		    dray_json_int(sub, "counter", 1, INT64_MAX, &n, ANCHOR, e) != 0)
+			return -1;
+		a->floors[i].counter = (uint64_t)n;
+		a->n_floors = i + 1;
+	}
+	if (!dray_json_has(o, "installed"))
+		return 0;
+	if (dray_json_obj(o, "installed", &sub, ANCHOR, e) != 0)
+		return -1;
+	return read_installed(sub, &a->installed, e);
+}
+
+int
+inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_err *e)
+{
+	struct dray_json *doc = NULL;
+	uint8_t *p = NULL;
+	size_t len;
+	int r;
+
+	*a = (struct inst_anchor){ 0 };
+	if (s->dir == -1)
+		return 0;
+	r = inst_read_file(s->dir, ANCHOR, MAX_BYTES, &p, &len, e);
+	if (r == 1)
+		return 0;
+	if (r == 0 && (r = dray_json_parse((const char *)p, len, false, &doc, e)) == 0)
+		r = dray_json_is_obj(doc) ? read_anchor(doc, a, e) : dray_fail(e, DRAY_E_FORMAT, "not a JSON object");
+	dray_json_free(doc);
+	free(p);
+	if (r != 0) {
+		dray_wrap(e, "%s/%s", s->rel, ANCHOR);
+		e->code = DRAY_E_SYSTEM;
+		return dray_hint(e, "put the file back from a backup; deleting it drops the downgrade floor");
+	}
+	return 0;
+}
+
+int
+inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct dray_err *e)
+{
+	struct dray_json *doc = dray_json_new_obj(), *list, *o;
+	char hex[2 * 32 + 1], *text = NULL;
+	size_t len, i;
+	int rc;
+
+	dray_json_set_int(doc, "dray_anchor", 1);
+	list = dray_json_set_arr(doc, "floors");
+	for (i = 0; i < a->n_floors; i++) {
+		o = dray_json_push_obj(list);
+		dray_json_set_str(o, "product", a->floors[i].product);
+		dray_json_set_int(o, "counter", (int64_t)a->floors[i].counter);
+	}
+	if (a->installed.known) {
+		o = dray_json_set_obj(doc, "installed");
+		dray_json_set_str(o, "product", a->installed.product);
+		dray_json_set_str(o, "version", a->installed.version);
+		dray_json_set_int(o, "counter", (int64_t)a->installed.counter);
+		dray_json_set_str(o, "id", dray_hex(a->installed.id, 32, hex));
+	}
+	rc = dray_json_write(doc, &text, &len, e);
+	dray_json_free(doc);
+	if (rc == 0)
+		rc = inst_write_file(s->dir, ANCHOR, text, len, 0600, e);
+	free(text);
+	return rc == 0 ? 0 : dray_wrap(e, "%s/%s", s->rel, ANCHOR);
+}
+
+uint64_t
+inst_anchor_floor(const struct inst_anchor *a, const char *product)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_floors; i++)
+		if (strcmp(a->floors[i].product, product) == 0)
+			return a->floors[i].counter;
+	return 0;
+}
+
+int
+inst_anchor_raise(struct inst_anchor *a, const char *product, uint64_t counter, struct dray_err *e)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_floors; i++)
+		if (strcmp(a->floors[i].product, product) == 0)
+			break;
+	if (i == sizeof(a->floors) / sizeof(a->floors[0]))
+		return dray_fail(e, DRAY_E_SYSTEM, "floors of %zu products are recorded; no room for %s", i, product);
+	if (i == a->n_floors) {
+		snprintf(a->floors[i].product, sizeof(a->floors[i].product), "%s", product);
+		a->floors[i].counter = 0;
+		a->n_floors++;
+	}
+	if (counter > a->floors[i].counter)
+		a->floors[i].counter = counter;
+	return 0;
+}
+
+int
+inst_head_open(const struct inst_state *s, const uint8_t id[32], int *fd, struct dray_bundle **b, struct dray_err *e)
+{
+	struct dray_bundle_opts o = { .head_only = true, .expect_id = id, .threads = 2 };
+	char name[2 * 32 + 32], hex[2 * 32 + 1];
+
+	*b = NULL;
+	*fd = -1;
+	snprintf(name, sizeof(name), "release/%s.head", dray_hex(id, 32, hex));
+	if (s->dir == -1 || (*fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) == -1) {
+		dray_fail(e, DRAY_E_SYSTEM, "no record of what is installed in %s", s->rel);
+		return dray_hint(e, "give the bundle: dray-install check BUNDLE --root %s", s->root_path);
+	}
+	if (dray_bundle_open(*fd, &o, b, e) != 0) {
+		close(*fd);
+		*fd = -1;
+		return dray_wrap(e, "%s/%s", s->rel, name);
+	}
+	return 0;
+}

@@ -1,0 +1,197 @@
+/*
+ * commit.c - the switch and the way back: two barriers, one deciding record, no log per operation.
+ *
+ *   barrier A  everything staged, the plan and the log's name are on the disk
+ *   COMMIT     the decision
+ *   swaps, METAs
+ *   barrier B  the switch is on the disk
+ *   DONE
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/os.h"
+
+#include "installer/commit.h"
+#include "installer/switch.h"
+
+void
+inst_foreign_free(struct inst_foreign *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		free(f->paths[i]);
+	free(f->paths);
+	*f = (struct inst_foreign){ 0 };
+}
+
+int
+inst_foreign_add(struct inst_foreign *f, const char *path, size_t len, struct dray_err *e)
+{
+	size_t i, cap;
+	char **grown, *q;
+
+	if ((q = malloc(DRAY_QUOTE_CAP(len) + 2)) == NULL)
+		return dray_fail_errno(e, "list of foreign objects");
+	if (len == 0)
+		strcpy(q, "/");
+	else
+		dray_quote(path, len, q, DRAY_QUOTE_CAP(len) + 2);
+	for (i = 0; i < f->n; i++) {
+		if (strcmp(f->paths[i], q) == 0) {
+			free(q);
+			return 0;
+		}
+	}
+	if (f->n == f->cap) {
+		cap = f->cap == 0 ? 16 : f->cap * 2;
+		if ((grown = realloc(f->paths, cap * sizeof(*grown))) == NULL) {
+			free(q);
+			return dray_fail_errno(e, "list of foreign objects");
+		}
+		f->paths = grown;
+		f->cap = cap;
+	}
+	f->paths[f->n++] = q;
+	return 0;
+}
+
+int
+inst_barrier(const struct inst_state *s, struct dray_err *e)
+{
+	if (os_syncfs(s->dir) == -1) {
+		dray_fail_errno(e, "write everything to the disk");
+		if (errno == ENOSYS)
+			e->code = DRAY_E_SYSTEM;
+		return -1;
+	}
+	return 0;
+}
+
+/* one op; a full disk gets the ballast once and another try */
+static int
+run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, bool *ballast, struct dray_err *e)
+{
+	int tries;
+
+	for (tries = 0; tries < 2; tries++) {
+		int r = op->kind == INST_OP_SWAP ? inst_swap(w, op, back, foreign, e) : inst_meta_op(w, op, back, foreign, e);
+
+		if (r == 0)
+			return 0;
+		if (e->code != DRAY_E_ROOM || !*ballast)
+			return -1;
+		*ballast = false;
+		inst_tx_free_ballast(w->tx);
+		dray_err_clear(e);
+	}
+	return -1;
+}
+
+int
+inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fresh, struct inst_foreign *f,
+    struct dray_err *e)
+{
+	struct inst_swapper w;
+	bool foreign, ballast = true;
+	size_t i;
+	int rc = -1;
+
+	inst_swapper_init(&w, s->root, tx, fresh);
+	for (i = 0; i < tx->n_swaps; i++) {
+		const struct inst_op *op = &tx->ops[back ? tx->n_swaps - 1 - i : i];
+
+		if (run_op(&w, op, back, &foreign, &ballast, e) != 0 ||
+		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
+			goto out;
+	}
+	dray_walk_forget(&w.target);
+	for (i = tx->n_swaps; i < tx->n_ops; i++) {
+		const struct inst_op *op = &tx->ops[i];
+
+		if (run_op(&w, op, back, &foreign, &ballast, e) != 0 ||
+		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
+			goto out;
+	}
+	rc = 0;
+out:
+	inst_swapper_close(&w);
+	return rc;
+}
+
+/* after a switch: which slots hold something else than plan saw? */
+static int
+name_foreign(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
+{
+	struct inst_swapper w;
+	bool same;
+	size_t i;
+	int rc = -1;
+
+	inst_swapper_init(&w, s->root, tx, false);
+	for (i = 0; i < tx->n_swaps; i++) {
+		const struct inst_op *op = &tx->ops[i];
+
+		if (op->old.type == DRAY_ABSENT)
+			continue;
+		if (inst_slot_holds_untouched(&w, op, true, &same, e) != 0 ||
+		    (!same && inst_foreign_add(f, op->path, op->len, e) != 0))
+			goto out;
+	}
+	rc = 0;
+out:
+	inst_swapper_close(&w);
+	return rc;
+}
+
+int
+inst_switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
+{
+	if (inst_barrier(s, e) != 0 || inst_tx_record(tx, INST_TX_DONE, 0, e) != 0)
+		return -1;
+	inst_tx_free_ballast(tx);
+	return name_foreign(s, tx, f, e);
+}
+
+/* after COMMIT something failed: back, and say both */
+static int
+go_back(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
+{
+	struct dray_err why = *e, undo = { 0 };
+
+	if (inst_undo(s, tx, f, &undo) != 0) {
+		dray_fail(e, DRAY_E_IO, "the switch stopped (%.500s) and going back stopped too (%.500s)", why.text, undo.text);
+		return dray_hint(e, "repair the cause, then: dray-install resume --root %s", s->root_path);
+	}
+	dray_fail(e, DRAY_E_WENT_BACK, "the switch failed, everything is as it was: %s", why.text);
+	return dray_hint(e, "repair the cause, then run apply again");
+}
+
+int
+inst_roll_forward(const struct inst_state *s, struct inst_tx *tx, bool fresh, struct inst_foreign *f, struct dray_err *e)
+{
+	if (inst_run_ops(s, tx, false, fresh, f, e) == 0 && inst_switch_end(s, tx, f, e) == 0)
+		return 0;
+	if (tx->state == INST_TX_DONE)
+		return -1;	/* switched and durable; only looking around failed */
+	return go_back(s, tx, f, e);
+}
+
+int
+inst_commit(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
+{
+	if (inst_state_mark(s, true, e) != 0)
+		return -1;
+	if (inst_barrier(s, e) != 0 || inst_tx_record(tx, INST_TX_COMMIT, 0, e) != 0) {
+		struct dray_err ignored = { 0 };
+
+		/* not decided, so the mark must not stay; the first failure is the one to tell */
+		if (inst_state_mark(s, false, &ignored) != 0)
+			dray_wrap(e, "%s", ignored.text);
+		return -1;
+	}
+	return inst_roll_forward(s, tx, true, f, e);
+}

@@ -1,0 +1,188 @@
+/*
+ * content.c - from a frame's output to the files that hold it.
+ *
+ * A content of one piece is hashed and then written. Pieces of a larger one are written where they belong in any
+ * order, and hashed in theirs: a worker waits for its turn. The frames of a content ascend and the queue is first
+ * in, first out, so the piece waited for is always with another worker already, never behind in the queue.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "installer/files.h"
+#include "installer/staging.h"
+
+static int
+wrong_hash(struct stage *s, const struct want *w, struct dray_err *e)
+{
+	dray_fail(e, DRAY_E_FORMAT, "the content does not have the signed hash");
+	stage_blame(s, w->first_node, e);
+	return dray_hint(e, "the bundle was built wrong; nothing on this machine was changed");
+}
+
+static int
+write_whole(struct stage *s, struct stage_worker *w, uint32_t node, const uint8_t *p, size_t len, struct dray_err *e)
+{
+	int fd, rc;
+
+	rc = stage_create(s, &w->place, node, &fd, e);
+	if (rc == 0)
+		rc = inst_write_all(fd, p, len, e);
+	if (rc == 0)
+		rc = stage_dress(s, &w->place, node, fd, e);
+	if (fd != -1 && close(fd) == -1 && rc == 0)
+		rc = dray_fail_errno(e, "close");
+	return rc == 0 ? 0 : stage_blame(s, node, e);
+}
+
+static int
+use_single(struct stage *s, struct stage_worker *w, struct want *want, const uint8_t *p, size_t len, struct dray_err *e)
+{
+	uint8_t sum[DRAY_SHA256_LEN];
+	struct dray_content c;
+	uint32_t node;
+
+	dray_index_content(s->ix, want->content, &c);
+	if (dray_sha256_once(w->sha, p, len, sum, e) != 0)
+		return -1;
+	if (memcmp(sum, c.sha256, sizeof(sum)) != 0)
+		return wrong_hash(s, want, e);
+	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node])
+		if (write_whole(s, w, node, p, len, e) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+make_files(struct stage *s, struct stage_worker *w, struct want *want, struct dray_err *e)
+{
+	uint32_t node;
+	int fd;
+
+	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node]) {
+		if (stage_create(s, &w->place, node, &fd, e) != 0)
+			return stage_blame(s, node, e);
+		close(fd);	/* empty yet */
+	}
+	want->made = true;
+	return 0;
+}
+
+static int
+write_piece(struct stage *s, struct stage_worker *w, uint32_t node, const struct use *u, const uint8_t *p,
+    struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	size_t left = u->len;
+	uint64_t at = u->at;
+	int dir, fd, rc = -1;
+
+	if (stage_node_at(s, &w->place, node, &dir, leaf, e) != 0)
+		return stage_blame(s, node, e);
+	if ((fd = openat(dir, leaf, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) == -1) {
+		dray_fail_errno(e, "open");
+		return stage_blame(s, node, e);
+	}
+	while (left > 0) {
+		ssize_t n = pwrite(fd, p, left, (off_t)at);
+
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1) {
+			dray_fail_errno(e, "write");
+			goto out;
+		}
+		p += n;
+		left -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	rc = 0;
+out:
+	if (close(fd) == -1 && rc == 0)
+		rc = dray_fail_errno(e, "close");
+	return rc == 0 ? 0 : stage_blame(s, node, e);
+}
+
+/* after the last piece: the whole hash is right, so the files get their attributes */
+static int
+dress_all(struct stage *s, struct stage_worker *w, struct want *want, struct dray_err *e)
+{
+	uint32_t node;
+
+	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node])
+		if (stage_dress(s, &w->place, node, -1, e) != 0)
+			return stage_blame(s, node, e);
+	return 0;
+}
+
+/* with want->lock held: wait until it is this piece's turn */
+static int
+wait_turn(struct stage *s, struct want *want, uint32_t piece, struct dray_err *e)
+{
+	struct timespec ts;
+
+	while (want->next_piece != piece) {
+		if (dray_pool_stopped(s->pool))
+			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");	/* another failure is the one to tell */
+		clock_gettime(CLOCK_REALTIME, &ts);
+		ts.tv_nsec += 50 * 1000 * 1000;
+		if (ts.tv_nsec >= 1000 * 1000 * 1000) {
+			ts.tv_nsec -= 1000 * 1000 * 1000;
+			ts.tv_sec++;
+		}
+		pthread_cond_timedwait(&want->turn, &want->lock, &ts);
+	}
+	return 0;
+}
+
+static int
+use_piece(struct stage *s, struct stage_worker *w, struct want *want, const struct use *u, const uint8_t *p,
+    struct dray_err *e)
+{
+	uint8_t sum[DRAY_SHA256_LEN];
+	struct dray_content c;
+	bool last = false;
+	uint32_t node;
+	int rc;
+
+	pthread_mutex_lock(&want->lock);
+	rc = want->made ? 0 : make_files(s, w, want, e);
+	pthread_mutex_unlock(&want->lock);
+	for (node = want->first_node; rc == 0 && node != DRAY_NONE; node = s->next_node[node])
+		rc = write_piece(s, w, node, u, p, e);
+	if (rc != 0)
+		return -1;
+	pthread_mutex_lock(&want->lock);
+	rc = wait_turn(s, want, u->piece, e);
+	if (rc == 0)
+		rc = dray_sha256_add(want->hash, p, u->len, e);
+	if (rc == 0) {
+		want->next_piece++;
+		last = want->next_piece == want->n_pieces;
+		pthread_cond_broadcast(&want->turn);
+	}
+	pthread_mutex_unlock(&want->lock);
+	if (rc != 0 || !last)
+		return rc;
+	if (dray_sha256_end(want->hash, sum, e) != 0)
+		return -1;
+	dray_index_content(s->ix, want->content, &c);
+	if (memcmp(sum, c.sha256, sizeof(sum)) != 0)
+		return wrong_hash(s, want, e);
+	return dress_all(s, w, want, e);
+}
+
+int
+stage_use(struct stage *s, struct stage_worker *w, const struct use *u, struct dray_err *e)
+{
+	struct want *want = &s->wants[u->want];
+	const uint8_t *p = w->out + u->offset;
+	int rc;
+
+	rc = want->n_pieces == 1 ? use_single(s, w, want, p, u->len, e) : use_piece(s, w, want, u, p, e);
+	if (rc == 0)
+		stage_progress(s, u->len);
+	return rc;
+}

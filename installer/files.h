@@ -1,0 +1,29 @@
+/*
+ * files.h - small things done with files of our own folders: write one durably, read one whole, delete a tree.
+ */
+#ifndef INST_FILES_H
+#define INST_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dray/err.h"
+
+/** inst_write_file - name beneath @dir: temporary, write, fsync, rename, fsync the directory */
+DRAY_MUST_CHECK int inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned mode,
+    struct dray_err *e);
+
+/** inst_write_all - all of @len bytes at the handle's position */
+DRAY_MUST_CHECK int inst_write_all(int fd, const void *p, size_t len, struct dray_err *e);
+
+/** inst_read_file - whole regular file of at most @max bytes, malloc'ed with a NUL after it; 1 when it does not exist */
+DRAY_MUST_CHECK int inst_read_file(int dir, const char *name, size_t max, uint8_t **p, size_t *len,
+    struct dray_err *e);
+
+/**
+ * inst_rmtree - delete @name in @dir and all beneath it; absent is fine
+ * Never follows a symlink, never crosses a mount (DRAY_E_SYSTEM), holds at most 64 handles whatever the depth.
+ */
+DRAY_MUST_CHECK int inst_rmtree(int dir, const char *name, struct dray_err *e);
+
+#endif

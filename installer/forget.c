@@ -1,0 +1,263 @@
+/*
+ * forget.c - free what the slots hold. A local edit or a foreign object is never lost: only objects that are exactly
+ * what the plan says are deleted; the others stay until they are asked for by name of "parked".
+ */
+#include <sys/stat.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/num.h"
+
+#include "installer/switch.h"
+
+#define TRASH "trash"
+
+/* nobody's to free? *there: is anything in the slot at all */
+static int
+is_parked(struct inst_swapper *w, const struct inst_op *op, bool old_side, bool *parked, bool *there, struct dray_err *e)
+{
+	struct inst_ident id;
+	bool untouched;
+
+	*parked = false;
+	if (inst_slot_look(w, op, &id, e) != 0)
+		return -1;
+	*there = id.type != DRAY_ABSENT;
+	if (!*there)
+		return 0;
+	if (inst_slot_holds_untouched(w, op, old_side, &untouched, e) != 0)
+		return -1;
+	*parked = !untouched || (old_side && (op->flags & INST_OP_PARK));
+	return 0;
+}
+
+int
+inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, size_t *freed, size_t *kept,
+    struct inst_foreign *f, struct dray_err *e)
+{
+	struct inst_swapper w;
+	char slot[24], to[32];
+	bool parked, there;
+	size_t i;
+	int rc = -1;
+
+	*freed = *kept = 0;
+	inst_swapper_init(&w, s->root, tx, false);
+	if (inst_rmtree(tx->dir, TRASH, e) != 0)
+		goto out;
+	if (mkdirat(tx->dir, TRASH, 0700) == -1) {
+		dray_fail_errno(e, "create the trash folder");
+		goto out;
+	}
+	for (i = 0; i < tx->n_swaps; i++) {
+		const struct inst_op *op = &tx->ops[i];
+
+		if (is_parked(&w, op, old_side, &parked, &there, e) != 0)
+			goto out;
+		if (!there)
+			continue;
+		if (parked) {
+			(*kept)++;
+			if (inst_foreign_add(f, op->path, op->len, e) != 0)
+				goto out;
+			continue;
+		}
+		inst_tx_slot(op->slot, slot);
+		/* a plain object goes in one step; a directory must not be seen half deleted by a later run */
+		if (unlinkat(tx->dir, slot, 0) == -1) {
+			if (errno != EISDIR && errno != EPERM) {
+				dray_fail_errno(e, "delete slot %s", slot);
+				goto out;
+			}
+			snprintf(to, sizeof(to), TRASH "/%u", (unsigned)op->slot);
+			if (renameat(tx->dir, slot, tx->dir, to) == -1) {
+				dray_fail_errno(e, "move slot %s to the trash", slot);
+				goto out;
+			}
+		}
+		(*freed)++;
+	}
+	rc = inst_rmtree(tx->dir, TRASH, e);
+out:
+	inst_swapper_close(&w);
+	return rc == 0 ? 0 : dray_wrap(e, "free the stash");
+}
+
+int
+inst_forget_go_on(const struct inst_state *s, struct inst_tx *tx, size_t *freed, size_t *kept, struct inst_foreign *f,
+    struct dray_err *e)
+{
+	*freed = *kept = 0;
+	if (tx->has_plan && tx->arg != INST_FORGET_ALL) {
+		if (inst_free_slots(s, tx, true, freed, kept, f, e) != 0)
+			return -1;
+		if (*kept > 0)
+			return inst_tx_record(tx, INST_TX_FORGET, INST_FORGET_DONE, e);
+	}
+	return inst_tx_drop(s, tx->number, e);
+}
+
+static size_t
+count_slots(const struct inst_state *s, struct inst_tx *tx)
+{
+	struct inst_swapper w;
+	struct inst_ident id;
+	struct dray_err ignored = { 0 };	/* a count for a message only */
+	size_t i, n = 0;
+
+	inst_swapper_init(&w, s->root, tx, false);
+	for (i = 0; i < tx->n_swaps; i++)
+		if (inst_slot_look(&w, &tx->ops[i], &id, &ignored) == 0 && id.type != DRAY_ABSENT)
+			n++;
+	inst_swapper_close(&w);
+	return n;
+}
+
+static int
+forget_one(const struct inst_state *s, struct inst_tx *tx, bool parked, struct inst_forgotten *out,
+    struct inst_foreign *f, struct dray_err *e)
+{
+	bool leftover = tx->state == INST_TX_FORGET && tx->arg == INST_FORGET_DONE;
+	size_t freed, kept, all;
+
+	if (tx->state != INST_TX_FINISHED && !leftover)
+		return 0;
+	all = count_slots(s, tx);
+	if (leftover && !parked) {
+		out->kept += all;
+		return 0;
+	}
+	if (inst_tx_record(tx, INST_TX_FORGET, parked ? INST_FORGET_ALL : INST_FORGET_BEGUN, e) != 0 ||
+	    inst_forget_go_on(s, tx, &freed, &kept, f, e) != 0)
+		return -1;
+	out->generations++;
+	out->slots += parked ? all : freed;
+	out->kept += kept;
+	return 0;
+}
+
+int
+inst_forget(const struct inst_state *s, bool parked, struct inst_forgotten *out, struct dray_err *e)
+{
+	struct inst_foreign f = { 0 };
+	struct inst_tx *tx;
+	uint32_t *list;
+	size_t n, i;
+	int rc = -1;
+
+	*out = (struct inst_forgotten){ 0 };
+	if (inst_tx_list(s, &list, &n, e) != 0)
+		return -1;
+	/* oldest first: a cut leaves the newest way back, if any */
+	for (i = 0; i < n; i++) {
+		int r;
+
+		if (inst_tx_open(s, list[i], true, &tx, e) != 0)
+			goto out;
+		r = forget_one(s, tx, parked, out, &f, e);
+		inst_tx_close(tx);
+		if (r != 0)
+			goto out;
+	}
+	rc = inst_prune_heads(s, e);
+out:
+	inst_foreign_free(&f);
+	free(list);
+	return rc;
+}
+
+int
+inst_parked(const struct inst_state *s, const struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
+{
+	struct inst_tx view = *tx;	/* a swapper wants a writable one; nothing is written */
+	struct inst_swapper w;
+	bool parked, there, leftover = tx->state == INST_TX_FORGET;
+	size_t i;
+	int rc = -1;
+
+	inst_swapper_init(&w, s->root, &view, false);
+	for (i = 0; i < tx->n_swaps; i++) {
+		const struct inst_op *op = &tx->ops[i];
+
+		if (is_parked(&w, op, true, &parked, &there, e) != 0)
+			goto out;
+		if (there && (parked || leftover) && inst_foreign_add(f, op->path, op->len, e) != 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	inst_swapper_close(&w);
+	return rc;
+}
+
+/* is the head of this bundle id still named by a transaction? */
+static int
+head_named(const struct inst_state *s, const uint8_t id[32], bool *named, struct dray_err *e)
+{
+	struct inst_tx *tx;
+	uint32_t *list;
+	size_t n, i;
+	int rc = -1;
+
+	*named = false;
+	if (inst_tx_list(s, &list, &n, e) != 0)
+		return -1;
+	for (i = 0; i < n && !*named; i++) {
+		if (inst_tx_open(s, list[i], false, &tx, e) != 0)
+			goto out;
+		if (tx->has_plan && tx->state != INST_TX_FORGET)
+			*named = memcmp(tx->from.id, id, 32) == 0 || memcmp(tx->to.id, id, 32) == 0;
+		inst_tx_close(tx);
+	}
+	rc = 0;
+out:
+	free(list);
+	return rc;
+}
+
+int
+inst_prune_heads(const struct inst_state *s, struct dray_err *e)
+{
+	struct inst_anchor a;
+	struct dirent *de;
+	uint8_t id[32];
+	bool named;
+	DIR *d = NULL;
+	int fd, rc = -1;
+
+	fd = openat(s->dir, "release", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return errno == ENOENT ? 0 : dray_fail_errno(e, "open %s/release", s->rel);
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return dray_fail_errno(e, "list %s/release", s->rel);
+	}
+	if (inst_anchor_load(s, &a, e) != 0)
+		goto out;
+	for (errno = 0; (de = readdir(d)) != NULL; errno = 0) {
+		if (strlen(de->d_name) != 64 + 5 || strcmp(de->d_name + 64, ".head") != 0 ||
+		    !dray_unhex(de->d_name, 64, id, sizeof(id)))
+			continue;
+		if (a.installed.known && memcmp(a.installed.id, id, 32) == 0)
+			continue;
+		if (head_named(s, id, &named, e) != 0)
+			goto out;
+		if (!named && unlinkat(dirfd(d), de->d_name, 0) == -1) {
+			dray_fail_errno(e, "delete a record of an old release");
+			goto out;
+		}
+	}
+	if (errno != 0) {
+		dray_fail_errno(e, "list %s/release", s->rel);
+		goto out;
+	}
+	rc = 0;
+out:
+	closedir(d);
+	return rc;
+}

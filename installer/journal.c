@@ -1,0 +1,473 @@
+/*
+ * journal.c - transaction folders and their logs.
+ *
+ * A log record, 64 bytes (spec/apply.md, "Log"):
+ *    0 4 magic "DLOG"   4 4 sequence from 1   8 4 state   12 4 argument   16 32 SHA-256 of the plan file
+ *   48 16 first half of the SHA-256 of bytes 0..47
+ * Reading stops at the first record that is short, does not sum up or is out of sequence: a torn one never counted.
+ */
+#include <sys/stat.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/digest.h"
+#include "dray/num.h"
+
+#include "installer/journal.h"
+
+enum { RECORD = 64, MAX_RECORDS = 1024 };
+#define PLAN_MAX ((size_t)2 << 30)
+
+const char *
+inst_tx_slot(uint32_t slot, char out[24])
+{
+	snprintf(out, 24, "%02x/%u", (unsigned)(slot / INST_SLOT_RUN % INST_SLOT_FOLDERS), (unsigned)slot);
+	return out;
+}
+
+static const char *
+tx_name(uint32_t number, char out[32])
+{
+	snprintf(out, 32, "tx/%06u", (unsigned)number);
+	return out;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int
+inst_tx_list(const struct inst_state *s, uint32_t **numbers, size_t *n, struct dray_err *e)
+{
+	uint32_t *list = NULL, *grown;
+	size_t count = 0, cap = 0;
+	struct dirent *de;
+	DIR *d = NULL;
+	uint64_t v;
+	int fd, rc = -1;
+
+	*numbers = NULL;
+	*n = 0;
+	if (s->dir == -1)
+		return 0;
+	fd = openat(s->dir, "tx", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return errno == ENOENT ? 0 : dray_fail_errno(e, "open %s/tx", s->rel);
+	if ((d = fdopendir(fd)) == NULL) {
+		dray_fail_errno(e, "list %s/tx", s->rel);
+		close(fd);
+		return -1;
+	}
+	for (errno = 0; (de = readdir(d)) != NULL; errno = 0) {
+		const char *p = de->d_name;
+
+		if (p[0] == '.')
+			continue;
+		while (*p == '0' && p[1] != '\0')
+			p++;
+		if (!dray_parse_u64(p, 1, UINT32_MAX - 1, &v)) {
+			dray_fail(e, DRAY_E_SYSTEM, "%s/tx holds something that is not a transaction", s->rel);
+			dray_hint(e, "look into it and move the foreign thing away");
+			goto out;
+		}
+		if (count == cap) {
+			cap = cap == 0 ? 8 : cap * 2;
+			if ((grown = realloc(list, cap * sizeof(*list))) == NULL) {
+				dray_fail_errno(e, "list of transactions");
+				goto out;
+			}
+			list = grown;
+		}
+		list[count++] = (uint32_t)v;
+	}
+	if (errno != 0) {
+		dray_fail_errno(e, "list %s/tx", s->rel);
+		goto out;
+	}
+	if (count > 0)
+		qsort(list, count, sizeof(*list), by_number);
+	*numbers = list;
+	*n = count;
+	list = NULL;
+	rc = 0;
+out:
+	free(list);
+	closedir(d);
+	return rc;
+}
+
+/* can this file system exchange two names? asked in our own folder, before anything is written at length */
+static int
+probe_exchange(int dir, struct dray_err *e)
+{
+	static const char *const names[2] = { "probe-a", "probe-b" };
+	int i, fd, rc = -1;
+
+	for (i = 0; i < 2; i++) {
+		fd = openat(dir, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd == -1) {
+			dray_fail_errno(e, "create a probe file");
+			goto out;
+		}
+		close(fd);	/* empty, nothing to lose */
+	}
+	if (os_exchange(dir, names[0], dir, names[1]) == -1) {
+		dray_fail_errno(e, "exchange two names");
+		if (errno == ENOSYS || errno == EINVAL || errno == ENOTSUP)
+			e->code = DRAY_E_SYSTEM;
+		dray_hint(e, "the root's file system must support exchanging names: ext4, xfs, btrfs do");
+		goto out;
+	}
+	rc = 0;
+out:
+	for (i = 0; i < 2; i++)
+		unlinkat(dir, names[i], 0);
+	return rc;
+}
+
+static int
+make_ballast(int dir, uint64_t dirs, struct dray_err *e)
+{
+	uint64_t size, per;
+	int fd, r;
+
+	if (!dray_mul(dirs, 4096, &per) || !dray_add(per, 1 << 20, &size))
+		return dray_fail(e, DRAY_E_IO, "too many directories");
+	if ((fd = openat(dir, "ballast", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) == -1)
+		return dray_fail_errno(e, "create the ballast file");
+	r = posix_fallocate(fd, 0, (off_t)size);
+	close(fd);	/* room only, no content */
+	if (r != 0) {
+		errno = r;
+		return dray_fail_errno(e, "keep room for the switch");
+	}
+	return 0;
+}
+
+void
+inst_tx_free_ballast(struct inst_tx *tx)
+{
+	/* absent is fine: it was given back before */
+	(void)unlinkat(tx->dir, "ballast", 0);
+}
+
+int
+inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added_to, struct inst_tx **out,
+    struct dray_err *e)
+{
+	struct inst_tx *tx = NULL;
+	uint32_t *list = NULL, i;
+	char name[32];
+	size_t n;
+	int rc = -1;
+
+	*out = NULL;
+	if (inst_tx_list(s, &list, &n, e) != 0)
+		return -1;
+	if ((tx = calloc(1, sizeof(*tx))) == NULL) {
+		dray_fail_errno(e, "transaction");
+		goto out;
+	}
+	tx->dir = tx->log = -1;
+	tx->number = n == 0 ? 1 : list[n - 1] + 1;
+	tx_name(tx->number, name);
+	if (mkdirat(s->dir, "tx", 0700) == -1 && errno != EEXIST) {
+		dray_fail_errno(e, "create %s/tx", s->rel);
+		goto out;
+	}
+	if (mkdirat(s->dir, name, 0700) == -1) {
+		dray_fail_errno(e, "create %s/%s", s->rel, name);
+		goto out;
+	}
+	tx->dir = openat(s->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (tx->dir == -1) {
+		dray_fail_errno(e, "open %s/%s", s->rel, name);
+		goto out;
+	}
+	if (probe_exchange(tx->dir, e) != 0)
+		goto out;
+	for (i = 0; i < INST_SLOT_FOLDERS && i * INST_SLOT_RUN < n_slots; i++) {
+		snprintf(name, sizeof(name), "%02x", (unsigned)i);
+		if (mkdirat(tx->dir, name, 0700) == -1) {
+			dray_fail_errno(e, "create a slot folder");
+			goto out;
+		}
+	}
+	tx->log = openat(tx->dir, "log", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (tx->log == -1) {
+		dray_fail_errno(e, "create the log");
+		goto out;
+	}
+	if (make_ballast(tx->dir, dirs_added_to, e) != 0)
+		goto out;
+	*out = tx;
+	tx = NULL;
+	rc = 0;
+out:
+	free(list);
+	inst_tx_close(tx);
+	return rc == 0 ? 0 : dray_wrap(e, "staging folder in %s", s->rel);
+}
+
+void
+inst_tx_close(struct inst_tx *tx)
+{
+	size_t i;
+
+	if (tx == NULL)
+		return;
+	for (i = 0; i < tx->n_ops; i++) {
+		inst_meta_free(&tx->ops[i].before);
+		inst_meta_free(&tx->ops[i].after);
+	}
+	free(tx->ops);
+	free(tx->arena);
+	if (tx->log != -1)
+		close(tx->log);
+	if (tx->dir != -1)
+		close(tx->dir);
+	free(tx);
+}
+
+static int
+record_sum(const uint8_t rec[RECORD], uint8_t sum[DRAY_SHA256_LEN], struct dray_err *e)
+{
+	struct dray_sha256 *h = NULL;
+	int rc;
+
+	if (dray_sha256_new(&h, e) != 0)
+		return -1;
+	rc = dray_sha256_once(h, rec, 48, sum, e);
+	dray_sha256_free(h);
+	return rc;
+}
+
+/* the last record that counts; tx->seq stays 0 when there is none */
+static int
+read_log(struct inst_tx *tx, struct dray_err *e)
+{
+	uint8_t sum[DRAY_SHA256_LEN], *p = NULL;
+	size_t len, at;
+	uint32_t state;
+	int r = inst_read_file(tx->dir, "log", (size_t)RECORD * MAX_RECORDS, &p, &len, e);
+
+	if (r == 1)
+		return 0;	/* cut before the log was made, or after it was deleted last */
+	if (r != 0)
+		return -1;
+	for (at = 0; len - at >= RECORD; at += RECORD) {
+		if (memcmp(p + at, "DLOG", 4) != 0 || dray_get_u32(p + at + 4) != tx->seq + 1)
+			break;
+		if ((r = record_sum(p + at, sum, e)) != 0)
+			break;
+		state = dray_get_u32(p + at + 8);
+		if (memcmp(p + at + 48, sum, 16) != 0 || state < INST_TX_COMMIT || state > INST_TX_FORGET)
+			break;
+		tx->seq++;
+		tx->state = (enum inst_tx_state)state;
+		tx->arg = dray_get_u32(p + at + 12);
+		memcpy(tx->plan_sha256, p + at + 16, 32);
+	}
+	free(p);
+	return r;
+}
+
+static int
+read_plan(struct inst_tx *tx, struct dray_err *e)
+{
+	uint8_t sum[DRAY_SHA256_LEN];
+	struct dray_sha256 *h = NULL;
+	size_t len;
+	int r = inst_read_file(tx->dir, "plan", PLAN_MAX, &tx->arena, &len, e);
+
+	if (r == 1) {
+		if (tx->state == INST_TX_FORGET)
+			return 0;	/* deleting had come this far */
+		return dray_fail(e, DRAY_E_IO, "the plan is missing");
+	}
+	if (r != 0)
+		return -1;
+	if (dray_sha256_new(&h, e) != 0)
+		return -1;
+	r = dray_sha256_once(h, tx->arena, len, sum, e);
+	dray_sha256_free(h);
+	if (r != 0)
+		return -1;
+	if (tx->seq > 0 && memcmp(sum, tx->plan_sha256, sizeof(sum)) != 0)
+		return dray_fail(e, DRAY_E_IO, "the plan is not the one that was decided on (its hash differs)");
+	memcpy(tx->plan_sha256, sum, sizeof(sum));
+	if (inst_plan_decode(tx, len, e) != 0)
+		return -1;
+	tx->has_plan = true;
+	return 0;
+}
+
+int
+inst_tx_open(const struct inst_state *s, uint32_t number, bool write, struct inst_tx **out, struct dray_err *e)
+{
+	struct inst_tx *tx;
+	char name[32];
+	int rc = -1;
+
+	*out = NULL;
+	if ((tx = calloc(1, sizeof(*tx))) == NULL)
+		return dray_fail_errno(e, "transaction %u", (unsigned)number);
+	tx->number = number;
+	tx->dir = tx->log = -1;
+	tx->dir = openat(s->dir, tx_name(number, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (tx->dir == -1) {
+		dray_fail_errno(e, "open");
+		goto out;
+	}
+	if (read_log(tx, e) != 0 || (tx->seq > 0 && read_plan(tx, e) != 0))
+		goto out;
+	if (write && tx->seq > 0) {
+		tx->log = openat(tx->dir, "log", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+		if (tx->log == -1) {
+			dray_fail_errno(e, "open the log");
+			goto out;
+		}
+	}
+	*out = tx;
+	tx = NULL;
+	rc = 0;
+out:
+	inst_tx_close(tx);
+	return rc == 0 ? 0 : dray_wrap(e, "journal %s/%s", s->rel, tx_name(number, name));
+}
+
+int
+inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struct dray_err *e)
+{
+	uint8_t rec[RECORD] = { 0 }, sum[DRAY_SHA256_LEN];
+	off_t at = (off_t)tx->seq * RECORD;
+	ssize_t n;
+
+	memcpy(rec, "DLOG", 4);
+	dray_put_u32(rec + 4, tx->seq + 1);
+	dray_put_u32(rec + 8, (uint32_t)state);
+	dray_put_u32(rec + 12, arg);
+	memcpy(rec + 16, tx->plan_sha256, 32);
+	if (record_sum(rec, sum, e) != 0)
+		return -1;
+	memcpy(rec + 48, sum, 16);
+	/* at the end of what counts: a torn record of an earlier cut is written over */
+	do
+		n = pwrite(tx->log, rec, RECORD, at);
+	while (n == -1 && errno == EINTR);
+	if (n == -1)
+		dray_fail_errno(e, "write the log");
+	else if (n != RECORD)
+		dray_fail(e, DRAY_E_IO, "the log took only %zd of %d bytes", n, RECORD);
+	else if (fdatasync(tx->log) == -1)
+		dray_fail_errno(e, "flush the log");
+	else
+		goto written;
+	/* it may be on the disk or not: take it back, so that this run and the next agree */
+	if (ftruncate(tx->log, at) == -1 || fdatasync(tx->log) == -1)
+		dray_hint(e, "the next run looks at the log and finishes or drops this one");
+	return -1;
+written:
+	tx->seq++;
+	tx->state = state;
+	tx->arg = arg;
+	return 0;
+}
+
+int
+inst_tx_write_plan(struct inst_tx *tx, const struct inst_plan *p, const struct inst_installed *from,
+    const struct inst_installed *to, struct dray_err *e)
+{
+	uint8_t *bytes = NULL;
+	size_t len;
+	int rc;
+
+	if (inst_plan_encode(p, from, to, &bytes, &len, e) != 0)
+		return dray_wrap(e, "journal");
+	rc = inst_write_file(tx->dir, "plan", bytes, len, 0600, e);
+	free(bytes);
+	/* what commit works on is what a later run would read, so it is read back */
+	if (rc == 0)
+		rc = read_plan(tx, e);
+	return rc == 0 ? 0 : dray_wrap(e, "journal");
+}
+
+int
+inst_tx_write_head(struct inst_tx *tx, const struct dray_bundle *b, struct dray_err *e)
+{
+	uint64_t len = dray_bundle_head_len(b), at;
+	size_t cap = 1 << 20;
+	uint8_t *buf;
+	int fd = -1, rc = -1;
+
+	if ((buf = malloc(cap)) == NULL)
+		return dray_fail_errno(e, "record of the release");
+	if ((fd = openat(tx->dir, "head", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) == -1) {
+		dray_fail_errno(e, "create the record of the release");
+		goto out;
+	}
+	for (at = 0; at < len;) {
+		size_t n = len - at > cap ? cap : (size_t)(len - at);
+
+		if (dray_bundle_read(b, at, buf, n, e) != 0 || inst_write_all(fd, buf, n, e) != 0)
+			goto out;
+		at += n;
+	}
+	rc = 0;
+out:
+	if (fd != -1 && close(fd) == -1 && rc == 0)
+		rc = dray_fail_errno(e, "close the record of the release");
+	free(buf);
+	return rc == 0 ? 0 : dray_wrap(e, "record of the release");
+}
+
+int
+inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e)
+{
+	static const char *const last[] = { "plan", "log" };
+	char name[32];
+	struct dirent *de;
+	DIR *d = NULL;
+	int fd, rc = -1;
+	size_t i;
+
+	tx_name(number, name);
+	fd = openat(s->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return errno == ENOENT ? 0 : dray_fail_errno(e, "open %s/%s", s->rel, name);
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return dray_fail_errno(e, "list %s/%s", s->rel, name);
+	}
+	for (errno = 0; (de = readdir(d)) != NULL; errno = 0) {
+		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0 || strcmp(de->d_name, last[0]) == 0 ||
+		    strcmp(de->d_name, last[1]) == 0)
+			continue;
+		if (inst_rmtree(dirfd(d), de->d_name, e) != 0)
+			goto out;
+	}
+	if (errno != 0) {
+		dray_fail_errno(e, "list %s/%s", s->rel, name);
+		goto out;
+	}
+	for (i = 0; i < 2; i++)
+		if (inst_rmtree(dirfd(d), last[i], e) != 0)
+			goto out;
+	if (unlinkat(s->dir, name, AT_REMOVEDIR) == -1) {
+		dray_fail_errno(e, "delete %s/%s", s->rel, name);
+		goto out;
+	}
+	rc = 0;
+out:
+	closedir(d);
+	return rc;
+}

@@ -1,0 +1,280 @@
+/* object.c - make one object in its slot: directories, links, symlinks, fifos, devices, empty and copied files */
+#include <sys/stat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "installer/files.h"
+#include "installer/meta.h"
+#include "installer/staging.h"
+
+static void
+node_state(const struct stage *s, uint32_t node, struct dray_entry *en, struct dray_state *st)
+{
+	dray_index_entry(s->ix, s->p->nodes[node].entry, en);
+	dray_index_state(s->ix, en->target, st);
+}
+
+int
+stage_blame(struct stage *s, uint32_t node, struct dray_err *e)
+{
+	struct dray_entry en;
+	char q[512];
+
+	dray_index_entry(s->ix, s->p->nodes[node].entry, &en);
+	return dray_wrap(e, "%s", dray_quote(en.path, en.len, q, sizeof(q)));
+}
+
+int
+stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *dir, char leaf[DRAY_NAME_MAX + 1],
+    struct dray_err *e)
+{
+	const struct inst_node *n = &s->p->nodes[node];
+	struct dray_entry en;
+
+	dray_index_entry(s->ix, n->entry, &en);
+	return inst_place_at(pl, s->p->ops[n->op].slot, en.path + n->rel, en.len - n->rel, dir, leaf, e);
+}
+
+int
+stage_make_dirs(struct stage *s, struct dray_err *e)
+{
+	struct inst_place *pl = &s->workers[0].place;
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_entry en;
+	struct dray_state st;
+	uint32_t i;
+	int dir;
+
+	for (i = 0; i < s->p->n_nodes; i++) {
+		node_state(s, i, &en, &st);
+		if (st.type != DRAY_DIR)
+			continue;
+		if (s->o->stop != NULL && s->o->stop() != 0)
+			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+		if (stage_node_at(s, pl, i, &dir, leaf, e) != 0)
+			return stage_blame(s, i, e);
+		if (mkdirat(dir, leaf, 0700) == -1) {
+			dray_fail_errno(e, "create the directory");
+			return stage_blame(s, i, e);
+		}
+	}
+	return 0;
+}
+
+/* attributes of directories come last and from below, because making what they hold changes their times */
+int
+stage_close_dirs(struct stage *s, struct dray_err *e)
+{
+	struct inst_place *pl = &s->workers[0].place;
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_entry en;
+	struct dray_state st;
+	struct inst_meta m;
+	size_t i;
+	int dir, r;
+
+	for (i = s->p->n_nodes; i-- > 0;) {
+		node_state(s, (uint32_t)i, &en, &st);
+		if (st.type != DRAY_DIR)
+			continue;
+		if (inst_meta_of_state(s->ix, &st, &m, e) != 0)
+			return stage_blame(s, (uint32_t)i, e);
+		r = stage_node_at(s, pl, (uint32_t)i, &dir, leaf, e);
+		if (r == 0)
+			r = inst_meta_apply(dir, leaf, -1, DRAY_DIR, &m, e);
+		inst_meta_free(&m);
+		if (r != 0)
+			return stage_blame(s, (uint32_t)i, e);
+	}
+	return 0;
+}
+
+int
+stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	int dir;
+
+	*fd = -1;
+	if (stage_node_at(s, pl, node, &dir, leaf, e) != 0)
+		return -1;
+	*fd = openat(dir, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return *fd == -1 ? dray_fail_errno(e, "create") : 0;
+}
+
+int
+stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_entry en;
+	struct dray_state st;
+	struct inst_meta m;
+	int dir, rc;
+
+	node_state(s, node, &en, &st);
+	if (inst_meta_of_state(s->ix, &st, &m, e) != 0)
+		return -1;
+	/* a new object in our own folder has no attribute to remove */
+	if (m.n_xattrs == 0)
+		m.has &= (uint16_t)~DRAY_HAS_XATTRS;
+	rc = stage_node_at(s, pl, node, &dir, leaf, e);
+	if (rc == 0)
+		rc = inst_meta_apply(dir, leaf, fd, st.type, &m, e);
+	inst_meta_free(&m);
+	return rc;
+}
+
+static int
+make_symlink(int dir, const char *leaf, const struct dray_state *st, struct dray_err *e)
+{
+	char *target = strndup(st->target, st->target_len);
+	int r;
+
+	if (target == NULL)
+		return dray_fail_errno(e, "symlink");
+	r = symlinkat(target, dir, leaf);
+	free(target);
+	return r == -1 ? dray_fail_errno(e, "create the symlink") : 0;
+}
+
+static int
+make_special(int dir, const char *leaf, const struct dray_state *st, struct dray_err *e)
+{
+	static const uint32_t kind[] = { [DRAY_FIFO] = S_IFIFO, [DRAY_CHARDEV] = S_IFCHR, [DRAY_BLOCKDEV] = S_IFBLK };
+
+	if (os_mknod_at(dir, leaf, kind[st->type] | 0600, st->rdev_major, st->rdev_minor) == -1)
+		return dray_fail_errno(e, "create the %s", st->type == DRAY_FIFO ? "fifo" : "device");
+	return 0;
+}
+
+/* the content did not change: copy it from the live path, and only its hash counts */
+static int
+copy_live(struct stage *s, struct stage_worker *w, uint32_t live, const struct dray_state *st, int to,
+    struct dray_err *e)
+{
+	uint8_t sum[DRAY_SHA256_LEN];
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_content c;
+	struct dray_entry en;
+	size_t cap = 256 * 1024;
+	uint64_t size = 0;
+	int dir, from, r, rc = -1;
+
+	dray_index_content(s->ix, st->content, &c);
+	dray_index_entry(s->ix, live, &en);
+	r = dray_walk_parent(&w->live, en.path, en.len, &dir, leaf, e);
+	if (r > 0)
+		dray_fail(e, DRAY_E_DRIFT, "went away since the plan");
+	if (r != 0)
+		return -1;
+	if ((from = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
+		return dray_fail_errno(e, "open");
+	if (dray_bundle_desc(s->b)->limit_frame < cap)
+		cap = (size_t)dray_bundle_desc(s->b)->limit_frame;
+	if (dray_sha256_begin(w->sha, e) != 0)
+		goto out;
+	for (;;) {
+		ssize_t n = read(from, w->out, cap);
+
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1) {
+			dray_fail_errno(e, "read");
+			goto out;
+		}
+		if (n == 0)
+			break;
+		size += (uint64_t)n;
+		if (size > c.size)
+			break;
+		if (dray_sha256_add(w->sha, w->out, (size_t)n, e) != 0 || inst_write_all(to, w->out, (size_t)n, e) != 0)
+			goto out;
+	}
+	if (dray_sha256_end(w->sha, sum, e) != 0)
+		goto out;
+	if (size != c.size || memcmp(sum, c.sha256, sizeof(sum)) != 0) {
+		dray_fail(e, DRAY_E_DRIFT, "changed since the plan");
+		goto out;
+	}
+	rc = 0;
+out:
+	close(from);	/* read only */
+	return rc;
+}
+
+static int
+make_plain(struct stage *s, struct stage_worker *w, uint32_t node, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_entry en;
+	struct dray_state st;
+	int dir, fd = -1, rc;
+
+	node_state(s, node, &en, &st);
+	if (st.type == DRAY_FILE) {
+		rc = stage_create(s, &w->place, node, &fd, e);
+		if (rc == 0 && s->p->nodes[node].from_live)
+			rc = copy_live(s, w, s->p->nodes[node].live, &st, fd, e);
+	} else {
+		rc = stage_node_at(s, &w->place, node, &dir, leaf, e);
+		if (rc == 0)
+			rc = st.type == DRAY_SYMLINK ? make_symlink(dir, leaf, &st, e) : make_special(dir, leaf, &st, e);
+	}
+	if (rc == 0)
+		rc = stage_dress(s, &w->place, node, fd, e);
+	if (fd != -1 && close(fd) == -1 && rc == 0)
+		rc = dray_fail_errno(e, "close");
+	return rc;
+}
+
+static int
+plain_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct stage *s = ctx;
+	uint32_t node = s->plain[i];
+
+	if (s->o->stop != NULL && s->o->stop() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (make_plain(s, &s->workers[worker], node, e) != 0)
+		return stage_blame(s, node, e);
+	return 0;
+}
+
+int
+stage_make_plain(struct stage *s, struct dray_err *e)
+{
+	return dray_parallel(s->threads, s->n_plain, 16, plain_job, s, e);
+}
+
+/* further names of an inode; the first one is whole by now */
+int
+stage_make_links(struct stage *s, struct dray_err *e)
+{
+	struct inst_place *to = &s->workers[0].place, from;
+	char leaf[DRAY_NAME_MAX + 1], first[DRAY_NAME_MAX + 1];
+	int dir, first_dir, rc = -1;
+	uint32_t i;
+
+	inst_place_init(&from, s->tx->dir);
+	for (i = 0; i < s->p->n_nodes; i++) {
+		if (s->link_to[i] == DRAY_NONE)
+			continue;
+		if (stage_node_at(s, &from, s->link_to[i], &first_dir, first, e) != 0 ||
+		    stage_node_at(s, to, i, &dir, leaf, e) != 0) {
+			stage_blame(s, i, e);
+			goto out;
+		}
+		if (linkat(first_dir, first, dir, leaf, 0) == -1) {
+			dray_fail_errno(e, "create the hard link");
+			stage_blame(s, i, e);
+			goto out;
+		}
+	}
+	rc = 0;
+out:
+	inst_place_close(&from);
+	return rc;
+}

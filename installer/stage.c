@@ -1,0 +1,260 @@
+/*
+ * stage.c - all new objects into their slots: directories, what an earlier staging left, the bundle's frames in file
+ * order, links, directories' attributes, and at last the identity of every slot's object for the journal.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "installer/staging.h"
+#include "installer/tree.h"
+
+struct frame_job {
+	uint32_t frame;
+	uint8_t *buf;
+};
+
+/* buffers go round between reader and workers */
+struct buffers {
+	pthread_mutex_t lock;
+	pthread_cond_t free_one;
+	uint8_t **v;
+	size_t n, total;
+};
+
+struct run {
+	struct stage *s;
+	struct buffers bufs;
+	size_t *first_use;		/* per frame row: first of its uses */
+};
+
+void
+stage_progress(struct stage *s, uint64_t bytes)
+{
+	uint64_t done = atomic_fetch_add(&s->done, bytes) + bytes;
+
+	if (s->o->progress != NULL)
+		s->o->progress(s->o->ctx, done, s->total);
+}
+
+static uint8_t *
+take_buffer(struct run *r)
+{
+	uint8_t *b;
+
+	pthread_mutex_lock(&r->bufs.lock);
+	while (r->bufs.n == 0)
+		pthread_cond_wait(&r->bufs.free_one, &r->bufs.lock);
+	b = r->bufs.v[--r->bufs.n];
+	pthread_mutex_unlock(&r->bufs.lock);
+	return b;
+}
+
+static void
+give_buffer(struct run *r, uint8_t *b)
+{
+	pthread_mutex_lock(&r->bufs.lock);
+	r->bufs.v[r->bufs.n++] = b;
+	pthread_cond_signal(&r->bufs.free_one);
+	pthread_mutex_unlock(&r->bufs.lock);
+}
+
+static void
+drop_job(void *ctx, void *job)
+{
+	struct frame_job *j = job;
+
+	give_buffer(ctx, j->buf);
+	free(j);
+}
+
+/* hash, then decode, then hash again what came out: nothing unverified goes on */
+static int
+run_frame(struct run *r, struct stage_worker *w, const struct frame_job *j, struct dray_err *e)
+{
+	uint8_t sum[DRAY_SHA256_LEN];
+	struct stage *s = r->s;
+	const struct use *u = &s->uses[r->first_use[j->frame]];
+	struct dray_frame f;
+
+	dray_index_frame(s->ix, j->frame, &f);
+	if (dray_sha256_once(w->sha, j->buf, f.stored, sum, e) != 0)
+		return -1;
+	if (memcmp(sum, f.sha256, sizeof(sum)) != 0) {
+		dray_fail(e, DRAY_E_FORMAT, "frame %u is damaged (its hash differs)", (unsigned)j->frame);
+		dray_hint(e, "copy the bundle again; nothing on this machine was changed");
+		return stage_blame(s, s->wants[u->want].first_node, e);
+	}
+	if (dray_decode(w->dec, j->buf, f.stored, w->out, f.out, dray_bundle_desc(s->b)->limit_window, e) != 0)
+		return dray_wrap(e, "frame %u", (unsigned)j->frame);
+	for (; u < s->uses + s->n_uses && u->frame == j->frame; u++)
+		if (stage_use(s, w, u, e) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+frame_job(void *ctx, unsigned worker, void *job, struct dray_err *e)
+{
+	struct run *r = ctx;
+	struct frame_job *j = job;
+	int rc = run_frame(r, &r->s->workers[worker], j, e);
+
+	drop_job(ctx, job);
+	return rc;
+}
+
+/* the one reader: file order, whole frames, into buffers that are used again */
+static int
+read_frames(struct run *r, struct dray_err *e)
+{
+	struct stage *s = r->s;
+	struct frame_job *j;
+	struct dray_frame f;
+	size_t i;
+
+	for (i = 0; i < s->n_uses; i++) {
+		if (i > 0 && s->uses[i].frame == s->uses[i - 1].frame)
+			continue;
+		if (s->o->stop != NULL && s->o->stop() != 0)
+			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+		if ((j = malloc(sizeof(*j))) == NULL)
+			return dray_fail_errno(e, "reading frames");
+		j->frame = s->uses[i].frame;
+		j->buf = take_buffer(r);
+		dray_index_frame(s->ix, j->frame, &f);
+		if (dray_bundle_read(s->b, f.at, j->buf, f.stored, e) != 0) {
+			drop_job(r, j);
+			return dray_wrap(e, "frame %u", (unsigned)s->uses[i].frame);
+		}
+		if (dray_pool_push(s->pool, j) != 0)
+			return 0;	/* stopped: finish tells why */
+	}
+	return 0;
+}
+
+static int
+start(struct run *r, struct dray_err *e)
+{
+	struct stage *s = r->s;
+	size_t frames = dray_index_rows(s->ix, DRAY_T_FRAMES), largest = 1, i;
+	struct dray_frame f;
+
+	if ((r->first_use = calloc(frames + 1, sizeof(*r->first_use))) == NULL)
+		return dray_fail_errno(e, "staging tables");
+	for (i = s->n_uses; i-- > 0;) {
+		r->first_use[s->uses[i].frame] = i;
+		dray_index_frame(s->ix, s->uses[i].frame, &f);
+		if (f.stored > largest)
+			largest = f.stored;
+	}
+	r->bufs.total = 2 * (size_t)s->threads + 2;
+	if ((r->bufs.v = calloc(r->bufs.total, sizeof(*r->bufs.v))) == NULL)
+		return dray_fail_errno(e, "buffers");
+	for (; r->bufs.n < r->bufs.total; r->bufs.n++)
+		if ((r->bufs.v[r->bufs.n] = malloc(largest)) == NULL)
+			return dray_fail_errno(e, "buffers");
+	return 0;
+}
+
+static int
+stage_frames(struct stage *s, struct dray_err *e)
+{
+	struct run r = { .s = s };
+	struct dray_err read_err = { 0 };
+	size_t i;
+	int rc = -1, read_rc;
+
+	if (s->n_uses == 0)
+		return 0;
+	if (pthread_mutex_init(&r.bufs.lock, NULL) != 0)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	if (pthread_cond_init(&r.bufs.free_one, NULL) != 0) {
+		pthread_mutex_destroy(&r.bufs.lock);
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	}
+	if (start(&r, e) != 0 ||
+	    dray_pool_start(s->threads, (size_t)s->threads + 1, frame_job, drop_job, &r, &s->pool, e) != 0)
+		goto out;
+	read_rc = read_frames(&r, &read_err);
+	if (read_rc != 0)
+		dray_pool_cancel(s->pool);
+	rc = dray_pool_finish(s->pool, e);
+	s->pool = NULL;
+	if (read_rc != 0) {
+		*e = read_err;
+		rc = -1;
+	}
+out:
+	for (i = 0; i < r.bufs.n; i++)
+		free(r.bufs.v[i]);
+	free(r.bufs.v);
+	free(r.first_use);
+	pthread_cond_destroy(&r.bufs.free_one);
+	pthread_mutex_destroy(&r.bufs.lock);
+	return rc;
+}
+
+/* what recovery will know each staged object by */
+static int
+identify(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct stage *s = ctx;
+	struct inst_op *op = &s->p->ops[i];
+	char leaf[DRAY_NAME_MAX + 1], q[512];
+	struct dray_stat st;
+	int dir;
+
+	if (op->now.type == DRAY_ABSENT)
+		return 0;
+	if (inst_place_at(&s->workers[worker].place, op->slot, "", 0, &dir, leaf, e) != 0)
+		goto fail;
+	if (os_stat_at(dir, leaf, &st) == -1) {
+		dray_fail_errno(e, "look at the staged object");
+		goto fail;
+	}
+	inst_ident_from(&st, &op->now);
+	if ((op->flags & INST_OP_SUBTREE) && inst_tree_digest(dir, leaf, op->new_tree, e) != 0)
+		goto fail;
+	return 0;
+fail:
+	return dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
+}
+
+/* and what a directory that goes as a whole looked like, to keep what somebody adds to it later */
+static int
+identify_old(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct stage *s = ctx;
+	struct inst_op *op = &s->p->ops[i];
+	char leaf[DRAY_NAME_MAX + 1], q[512];
+	int dir, r;
+
+	if (!(op->flags & INST_OP_SUBTREE) || op->old.type != DRAY_DIR)
+		return 0;
+	r = dray_walk_parent(&s->workers[worker].live, op->path, op->len, &dir, leaf, e);
+	if (r > 0)
+		dray_fail(e, DRAY_E_DRIFT, "went away since the plan");
+	if (r == 0)
+		r = inst_tree_digest(dir, leaf, op->old_tree, e);
+	return r == 0 ? 0 : dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
+}
+
+int
+inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct inst_tx *tx,
+    const struct inst_stage_opts *o, struct dray_err *e)
+{
+	struct stage s = { .root = rootfd, .b = b, .ix = dray_bundle_index(b), .p = p, .tx = tx, .o = o,
+		.threads = o->threads == 0 ? 1 : o->threads };
+	int rc = -1;
+
+	if (stage_workers(&s, s.threads, e) != 0 || stage_collect(&s, e) != 0 ||
+	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || stage_write_manifest(&s, e) != 0 ||
+	    stage_make_dirs(&s, e) != 0 || stage_reuse(&s, e) != 0 || stage_list_uses(&s, e) != 0 ||
+	    stage_make_plain(&s, e) != 0 || stage_frames(&s, e) != 0 || stage_make_links(&s, e) != 0 ||
+	    stage_close_dirs(&s, e) != 0 || dray_parallel(s.threads, p->n_swaps, 64, identify, &s, e) != 0)
+		goto out;
+	rc = 0;
+out:
+	stage_release(&s);
+	return rc == 0 ? 0 : dray_wrap(e, "staging");
+}

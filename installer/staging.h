@@ -1,0 +1,95 @@
+/*
+ * staging.h - the inside of stage: what is wanted, and what each worker holds. Not for others.
+ */
+#ifndef INST_STAGING_H
+#define INST_STAGING_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "dray/digest.h"
+#include "dray/frame.h"
+#include "dray/pool.h"
+
+#include "installer/place.h"
+#include "installer/stage.h"
+
+/* one content that must be made, for all nodes that hold it */
+struct want {
+	uint32_t content;
+	uint32_t first_node;		/* chained by stage.next_node */
+	bool have;			/* taken over from an earlier staging */
+	uint32_t n_pieces;
+	/* contents of several pieces: pieces are written in any order and hashed in theirs */
+	pthread_mutex_t lock;		/* valid when n_pieces > 1 */
+	pthread_cond_t turn;
+	bool made;			/* files exist */
+	uint32_t next_piece;
+	struct dray_sha256 *hash;
+};
+
+/* one piece of a wanted content, found in a frame */
+struct use {
+	uint32_t frame, want, piece, offset, len;
+	uint64_t at;			/* in the content */
+};
+
+struct stage_worker {
+	struct dray_decoder *dec;
+	struct dray_sha256 *sha;
+	uint8_t *out;			/* one frame's output */
+	struct inst_place place;
+	struct dray_walk live;		/* beneath the root */
+};
+
+struct stage {
+	int root;
+	const struct dray_bundle *b;
+	const struct dray_index *ix;
+	struct inst_plan *p;
+	struct inst_tx *tx;
+	const struct inst_stage_opts *o;
+	unsigned threads;
+	struct want *wants;
+	size_t n_wants;
+	struct use *uses;		/* by frame, then content */
+	size_t n_uses;
+	uint32_t *next_node;		/* per node: next one of the same content */
+	uint32_t *link_to;		/* per node: the node whose inode it shares, DRAY_NONE: its own */
+	uint32_t *plain;		/* nodes made without the bundle: no file, empty, or copied from the live tree */
+	size_t n_plain;
+	struct stage_worker *workers;
+	size_t n_workers;
+	struct dray_pool *pool;
+	atomic_uint_least64_t done;
+	uint64_t total;
+};
+
+/* want.c */
+DRAY_MUST_CHECK int stage_collect(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int stage_list_uses(struct stage *s, struct dray_err *e);
+void stage_release(struct stage *s);
+DRAY_MUST_CHECK int stage_workers(struct stage *s, size_t n, struct dray_err *e);
+
+/* object.c */
+DRAY_MUST_CHECK int stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *dir,
+    char leaf[DRAY_NAME_MAX + 1], struct dray_err *e);
+DRAY_MUST_CHECK int stage_make_dirs(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int stage_make_plain(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int stage_make_links(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int stage_close_dirs(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e);
+DRAY_MUST_CHECK int stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e);
+int stage_blame(struct stage *s, uint32_t node, struct dray_err *e);	/* wrap with the node's path; -1 */
+
+/* content.c */
+DRAY_MUST_CHECK int stage_use(struct stage *s, struct stage_worker *w, const struct use *u, struct dray_err *e);
+
+/* reuse.c */
+DRAY_MUST_CHECK int stage_write_manifest(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int stage_reuse(struct stage *s, struct dray_err *e);
+
+/* told after every object */
+void stage_progress(struct stage *s, uint64_t bytes);
+
+#endif

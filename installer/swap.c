@@ -1,0 +1,240 @@
+/* swap.c - one journalled operation, forward or backward (swap.h tells the idea) */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "installer/meta.h"
+#include "installer/swap.h"
+#include "installer/tree.h"
+
+void
+inst_swapper_init(struct inst_swapper *w, int root, struct inst_tx *tx, bool fresh)
+{
+	w->tx = tx;
+	w->fresh = fresh;
+	dray_walk_init(&w->target, root);
+	dray_walk_init(&w->slot, tx->dir);
+}
+
+void
+inst_swapper_close(struct inst_swapper *w)
+{
+	dray_walk_close(&w->target);
+	dray_walk_close(&w->slot);
+}
+
+/* the same object, whatever was done to it since */
+static bool
+same_object(const struct inst_ident *a, const struct inst_ident *b)
+{
+	return a->type != DRAY_ABSENT && a->type == b->type && a->ino == b->ino && a->btime_sec == b->btime_sec &&
+	    a->btime_nsec == b->btime_nsec;
+}
+
+int
+inst_slot_look(struct inst_swapper *w, const struct inst_op *op, struct inst_ident *id, struct dray_err *e)
+{
+	struct dray_stat st;
+	char name[24];
+
+	inst_tx_slot(op->slot, name);
+	if (inst_look(&w->slot, name, strlen(name), id, &st, e) != 0)
+		return dray_wrap(e, "slot %s", name);
+	return 0;
+}
+
+int
+inst_slot_holds_untouched(struct inst_swapper *w, const struct inst_op *op, bool old, bool *yes, struct dray_err *e)
+{
+	const struct inst_ident *want = old ? &op->old : &op->now;
+	const uint8_t *tree = old ? op->old_tree : op->new_tree;
+	struct inst_ident have;
+	uint8_t now[32];
+	char name[24];
+
+	*yes = false;
+	if (inst_slot_look(w, op, &have, e) != 0)
+		return -1;
+	if (!same_object(&have, want))
+		return 0;
+	if (have.type == DRAY_DIR) {
+		/* its own times move with every rename; what is inside tells */
+		if (inst_tree_digest(w->tx->dir, inst_tx_slot(op->slot, name), now, e) != 0)
+			return dray_wrap(e, "slot %s", name);
+		*yes = !(op->flags & INST_OP_SUBTREE) || memcmp(now, tree, 32) == 0;
+		return 0;
+	}
+	*yes = inst_ident_same(&have, want);
+	return 0;
+}
+
+struct place {			/* an op's two names */
+	int slot_dir, target_dir;
+	char slot[DRAY_NAME_MAX + 1], target[DRAY_NAME_MAX + 1];
+};
+
+enum move { TAKE, GIVE, TRADE };	/* target to slot, slot to target, exchange */
+
+/* 0 done, 1 nothing to take, 2 the other side is occupied, 3 the target is not there to trade */
+static int
+move(const struct place *p, enum move m, struct dray_err *e)
+{
+	int r = -1;
+
+	switch (m) {
+	case TAKE:
+		r = os_rename_noreplace(p->target_dir, p->target, p->slot_dir, p->slot);
+		break;
+	case GIVE:
+		r = os_rename_noreplace(p->slot_dir, p->slot, p->target_dir, p->target);
+		break;
+	case TRADE:
+		r = os_exchange(p->slot_dir, p->slot, p->target_dir, p->target);
+		break;
+	}
+	if (r == 0)
+		return 0;
+	if (errno == ENOENT)
+		return m == TRADE ? 3 : 1;
+	if (errno == EEXIST)
+		return 2;
+	return dray_fail_errno(e, "%s", m == TRADE ? "exchange" : "rename");
+}
+
+/* put what is in the slot into the target's place, whatever stands there */
+static int
+put(const struct place *p, bool expect_occupied, bool *foreign, struct dray_err *e)
+{
+	int r, tries;
+
+	for (tries = 0; tries < 8; tries++) {
+		r = move(p, expect_occupied ? TRADE : GIVE, e);
+		if (r <= 0)
+			return r;
+		if (r == 1)
+			return dray_fail(e, DRAY_E_IO, "its slot is empty");
+		/* somebody made or removed the target meanwhile: take the other way */
+		expect_occupied = !expect_occupied;
+		*foreign = true;
+	}
+	return dray_fail(e, DRAY_E_DRIFT, "another program keeps making and removing it");
+}
+
+static int
+forward(struct inst_swapper *w, const struct inst_op *op, const struct place *p, bool *foreign, struct dray_err *e)
+{
+	struct inst_ident slot = op->now;
+	int r;
+
+	if (!w->fresh && inst_slot_look(w, op, &slot, e) != 0)
+		return -1;
+	if (op->now.type == DRAY_ABSENT) {
+		if (slot.type != DRAY_ABSENT)
+			return 0;	/* taken already */
+		r = move(p, TAKE, e);
+		if (r == 1) {
+			*foreign = true;	/* gone before we came */
+			return 0;
+		}
+		return r == 2 ? dray_fail(e, DRAY_E_IO, "its slot is occupied") : r;
+	}
+	if (!same_object(&slot, &op->now))
+		return 0;	/* done already */
+	return put(p, op->old.type != DRAY_ABSENT, foreign, e);
+}
+
+/*
+ * Backward, by what the slot holds:
+ *   the new object          nothing to do: never done, or undone already
+ *   the old object          put it back, whatever stands there
+ *   nothing                 an addition (or the target had vanished): take the target out; a removal: undone already
+ *   a third object          it stood in the target's place when we switched; back only if the new object is there now
+ */
+static int
+backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p, bool *foreign, struct dray_err *e)
+{
+	struct inst_ident slot, target;
+	struct dray_stat st;
+	int r;
+
+	if (inst_slot_look(w, op, &slot, e) != 0)
+		return -1;
+	if (same_object(&slot, &op->now))
+		return 0;
+	if (same_object(&slot, &op->old))
+		return put(p, op->now.type != DRAY_ABSENT, foreign, e);
+	if (slot.type == DRAY_ABSENT) {
+		if (op->now.type == DRAY_ABSENT)
+			return 0;
+		r = move(p, TAKE, e);
+		if (r == 1) {
+			*foreign = true;
+			return 0;
+		}
+		return r == 2 ? dray_fail(e, DRAY_E_IO, "its slot is occupied") : r;
+	}
+	*foreign = true;
+	if (inst_look(&w->target, op->path, op->len, &target, &st, e) != 0)
+		return -1;
+	if (op->now.type == DRAY_ABSENT ? target.type == DRAY_ABSENT : same_object(&target, &op->now))
+		return put(p, op->now.type != DRAY_ABSENT, foreign, e);
+	return 0;
+}
+
+int
+inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
+{
+	struct place p;
+	char slot[24], q[512];
+	int r;
+
+	*foreign = false;
+	inst_tx_slot(op->slot, slot);
+	if (dray_walk_parent(&w->slot, slot, strlen(slot), &p.slot_dir, p.slot, e) != 0)
+		return dray_wrap(e, "slot %s", slot);
+	r = dray_walk_parent(&w->target, op->path, op->len, &p.target_dir, p.target, e);
+	if (r > 0) {
+		/* the directory it belongs into is gone or something else: with a fresh plan that is drift */
+		if (!w->fresh) {
+			*foreign = true;
+			return 0;
+		}
+		dray_fail(e, DRAY_E_DRIFT, "the directory above it is gone");
+	}
+	if (r == 0)
+		r = back ? backward(w, op, &p, foreign, e) : forward(w, op, &p, foreign, e);
+	if (r != 0)
+		return dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
+	/* a directory may have moved: the remembered handle could be one inside it */
+	if (op->old.type == DRAY_DIR || op->now.type == DRAY_DIR)
+		dray_walk_forget(&w->target);
+	return 0;
+}
+
+int
+inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
+{
+	const struct inst_meta *m = back ? &op->before : &op->after;
+	char leaf[DRAY_NAME_MAX + 1] = ".", q[512];
+	struct inst_ident id;
+	struct dray_stat st;
+	int dir = w->target.root;
+
+	*foreign = false;
+	if (op->len > 0) {
+		if (inst_look(&w->target, op->path, op->len, &id, &st, e) != 0)
+			goto fail;
+		if (!same_object(&id, &op->old)) {
+			*foreign = true;
+			return 0;
+		}
+		if (dray_walk_parent(&w->target, op->path, op->len, &dir, leaf, e) != 0)
+			goto fail;
+	}
+	if (inst_meta_apply(dir, leaf, -1, op->old.type, m, e) != 0)
+		goto fail;
+	return 0;
+fail:
+	return dray_wrap(e, "%s", op->len == 0 ? "/" : dray_quote(op->path, op->len, q, sizeof(q)));
+}

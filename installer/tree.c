@@ -1,0 +1,206 @@
+/*
+ * tree.c - digest of a directory's inside. Depth costs no handles: each directory is opened from the top through
+ * dray_walk, listed, and closed before anything below it is looked at.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/digest.h"
+#include "dray/num.h"
+#include "dray/os.h"
+#include "dray/path.h"
+
+#include "installer/tree.h"
+
+struct name_list {
+	char **v;
+	size_t n, cap;
+};
+
+struct tree_walk {
+	struct dray_sha256 *h;
+	struct dray_walk walk;
+};
+
+static void
+names_free(struct name_list *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free(l->v[i]);
+	free(l->v);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int
+list_names(int fd, struct name_list *l, struct dray_err *e)
+{
+	struct dirent *de;
+	char **grown;
+	DIR *d;
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (copy == -1 || (d = fdopendir(copy)) == NULL) {
+		dray_fail_errno(e, "list a directory");
+		if (copy != -1)
+			close(copy);
+		return -1;
+	}
+	for (errno = 0; (de = readdir(d)) != NULL; errno = 0) {
+		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+			continue;
+		if (l->n == l->cap) {
+			l->cap = l->cap == 0 ? 32 : l->cap * 2;
+			if ((grown = realloc(l->v, l->cap * sizeof(*l->v))) == NULL)
+				break;
+			l->v = grown;
+		}
+		if ((l->v[l->n] = strdup(de->d_name)) == NULL)
+			break;
+		l->n++;
+	}
+	if (de != NULL || errno != 0) {
+		dray_fail_errno(e, "list a directory");
+		closedir(d);
+		return -1;
+	}
+	closedir(d);
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof(*l->v), by_name);
+	return 0;
+}
+
+static int
+add_object(struct tree_walk *t, const char *rel, size_t len, const struct dray_stat *st, struct dray_err *e)
+{
+	uint8_t row[8 * 9];
+	bool dir = (st->mode & 0170000) == 0040000, single = dir || st->nlink == 1;
+
+	dray_put_u64(row, len);
+	dray_put_u64(row + 8, st->mode);
+	dray_put_u64(row + 16, st->ino);
+	dray_put_u64(row + 24, dir ? 0 : st->size);
+	dray_put_u64(row + 32, (uint64_t)st->mtime_sec);
+	dray_put_u64(row + 40, st->mtime_nsec);
+	dray_put_u64(row + 48, single ? (uint64_t)st->ctime_sec : 0);
+	dray_put_u64(row + 56, single ? st->ctime_nsec : 0);
+	dray_put_u64(row + 64, st->rdev_major * UINT64_C(4294967296) + st->rdev_minor);
+	if (dray_sha256_add(t->h, row, sizeof(row), e) != 0)
+		return -1;
+	return dray_sha256_add(t->h, rel, len, e);
+}
+
+/* open the directory at @rel, list it and look at what it holds; no handle is kept */
+static int
+look_inside(struct tree_walk *t, const char *rel, size_t len, struct name_list *l, struct dray_stat **stats,
+    struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	int fd = t->walk.root, parent, r, rc = -1;
+	size_t i;
+
+	if (len > 0) {
+		r = dray_walk_parent(&t->walk, rel, len, &parent, leaf, e);
+		if (r > 0)
+			dray_fail(e, DRAY_E_DRIFT, "a directory inside went away");
+		if (r != 0)
+			return -1;
+		if ((fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
+			return dray_fail_errno(e, "open a directory inside");
+	}
+	if (list_names(fd, l, e) != 0)
+		goto out;
+	if ((*stats = calloc(l->n == 0 ? 1 : l->n, sizeof(**stats))) == NULL) {
+		dray_fail_errno(e, "tree digest");
+		goto out;
+	}
+	for (i = 0; i < l->n; i++) {
+		if (os_stat_at(fd, l->v[i], &(*stats)[i]) == -1) {
+			dray_fail_errno(e, "look at an object inside");
+			goto out;
+		}
+	}
+	rc = 0;
+out:
+	if (fd != t->walk.root)
+		close(fd);
+	return rc;
+}
+
+/* recursion costs a list of names a level */
+static int
+add_dir(struct tree_walk *t, char *rel, size_t len, struct dray_err *e)
+{
+	struct name_list l = { 0 };
+	struct dray_stat *stats = NULL;
+	int rc = -1;
+	size_t i, n, at;
+
+	if (look_inside(t, rel, len, &l, &stats, e) != 0)
+		goto out;
+	for (i = 0; i < l.n; i++) {
+		n = strlen(l.v[i]);
+		if (len + 1 + n >= DRAY_PATH_MAX) {
+			dray_fail(e, DRAY_E_SYSTEM, "a path inside is longer than %d bytes", DRAY_PATH_MAX - 1);
+			goto out;
+		}
+		at = len;
+		if (len > 0)
+			rel[at++] = '/';
+		memcpy(rel + at, l.v[i], n + 1);
+		at += n;
+		if (add_object(t, rel, at, &stats[i], e) != 0)
+			goto out;
+		if ((stats[i].mode & 0170000) == 0040000 && add_dir(t, rel, at, e) != 0)
+			goto out;
+		rel[len] = '\0';
+	}
+	rc = 0;
+out:
+	free(stats);
+	names_free(&l);
+	return rc;
+}
+
+int
+inst_tree_digest(int dir, const char *name, uint8_t out[32], struct dray_err *e)
+{
+	struct tree_walk t = { 0 };
+	char *rel = NULL;
+	int top, rc = -1;
+
+	memset(out, 0, 32);
+	top = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (top == -1) {
+		if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+			return 0;
+		return dray_fail_errno(e, "open");
+	}
+	dray_walk_init(&t.walk, top);
+	if ((rel = calloc(1, DRAY_PATH_MAX)) == NULL) {
+		dray_fail_errno(e, "tree digest");
+		goto out;
+	}
+	if (dray_sha256_new(&t.h, e) != 0 || dray_sha256_begin(t.h, e) != 0 || add_dir(&t, rel, 0, e) != 0 ||
+	    dray_sha256_end(t.h, out, e) != 0)
+		goto out;
+	rc = 0;
+out:
+	if (rc != 0)
+		memset(out, 0, 32);
+	free(rel);
+	dray_sha256_free(t.h);
+	dray_walk_close(&t.walk);
+	close(top);
+	return rc;
+}
