@@ -103,6 +103,8 @@ build_temp_commit(struct build_temp *t, struct dray_err *e)
 	t->name[0] = '\0';
 	if (fsync(t->dir) != 0 && errno != EINVAL)	/* some file systems cannot sync a folder */
 		return dray_fail_errno(e, "its folder cannot be synced");
+	close(t->dir);
+	t->dir = -1;
 	return 0;
 }
 

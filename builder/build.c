@@ -1,0 +1,272 @@
+/*
+ * build.c - runs the chain and keeps the promise that a failed build leaves nothing behind.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "builder/build.h"
+#include "builder/pack.h"
+#include "builder/resolve.h"
+#include "builder/sign.h"
+#include "builder/temp.h"
+#include "dray/bundle.h"
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* a bundle inside one of its own trees would change the tree it describes */
+static int
+check_outside(const char *spec, const char *output, struct dray_err *e)
+{
+	const char *path = build_source_dir(spec);
+	char *tree = NULL, *dir = NULL, *out = NULL, quoted[400];
+	int rc = 0;
+	size_t n;
+
+	dir = build_temp_dir(output);
+	if (path != NULL && dir != NULL)
+		tree = realpath(path, NULL);
+	if (tree != NULL)
+		out = realpath(dir, NULL);
+	/* what cannot be resolved is told by whoever opens it */
+	n = tree != NULL ? strlen(tree) : 0;
+	if (out != NULL && strncmp(out, tree, n) == 0 && (out[n] == '/' || out[n] == '\0' || tree[n - 1] == '/'))
+		rc = dray_fail(e, DRAY_E_USAGE, "the output lies inside the source %s",
+		    dray_quote(spec, strlen(spec), quoted, sizeof(quoted)));
+	free(tree);
+	free(dir);
+	free(out);
+	return rc;
+}
+
+/* known ones by counter and version, unnamed ones behind them by what they hold: never by the order of arguments */
+static int
+base_cmp(const void *pa, const void *pb)
+{
+	const struct build_base *a = pa, *b = pb;
+	int c;
+
+	if (a->named != b->named)
+		return a->named ? -1 : 1;
+	if (!a->named)
+		return build_release_cmp(a->release, b->release);
+	if (a->counter != b->counter)
+		return a->counter < b->counter ? -1 : 1;
+	c = strcmp(a->version, b->version);
+	return c != 0 ? c : build_release_cmp(a->release, b->release);
+}
+
+static int
+order_bases(struct build_opts *o, struct dray_err *e)
+{
+	size_t unnamed = 0;
+
+	if (o->n_bases > 1)
+		qsort(o->bases, o->n_bases, sizeof(o->bases[0]), base_cmp);
+	for (size_t i = 0; i < o->n_bases; i++)
+		if (!o->bases[i].named)
+			snprintf(o->bases[i].version, sizeof(o->bases[i].version), "base-%zu", ++unnamed);
+	for (size_t i = 0; i < o->n_bases; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(o->bases[i].version, o->bases[k].version) == 0 &&
+			    o->bases[i].counter == o->bases[k].counter)
+				return dray_fail(e, DRAY_E_USAGE, "two bases are called %s", o->bases[i].version);
+	return 0;
+}
+
+static int
+load(const struct build_opts *o, const char *spec, struct build_release **out, struct dray_err *e)
+{
+	struct tool_progress p;
+	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .progress = tool_progress_at, .ctx = &p };
+	int rc;
+
+	tool_progress_begin(&p, o->common, "read", 0);
+	rc = build_source_load(spec, &so, out, e);
+	tool_progress_end(&p);
+	return rc;
+}
+
+static int
+load_all(struct build_opts *o, struct build_result *r, struct dray_err *e)
+{
+	for (size_t i = 0; i < o->n_bases; i++)
+		if (load(o, o->bases[i].spec, &o->bases[i].release, e) != 0)
+			return -1;
+	if (load(o, o->to, &r->target, e) != 0)
+		return -1;
+	return order_bases(o, e);
+}
+
+static int
+text_cmp(const void *pa, const void *pb)
+{
+	return strcmp(pa, pb);
+}
+
+static int
+describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d, struct dray_err *e)
+{
+	r->built = o->has_built ? o->built : build_release_newest(r->target);
+	snprintf(d->product, sizeof(d->product), "%s", o->product);
+	snprintf(d->version, sizeof(d->version), "%s", o->version);
+	snprintf(d->os, sizeof(d->os), "%s", o->os);
+	d->counter = o->counter;
+	d->slot = o->slot;
+	d->built = r->built;
+	d->n_bases = o->n_bases;
+	for (size_t i = 0; i < o->n_bases; i++) {
+		memcpy(d->bases[i].version, o->bases[i].version, sizeof(d->bases[i].version));
+		d->bases[i].counter = o->bases[i].counter;
+	}
+	for (size_t i = 0; i < o->compatible.n; i++)
+		snprintf(d->compatible[i], sizeof(d->compatible[i]), "%s", o->compatible.v[i]);
+	d->n_compatible = o->compatible.n;
+	qsort(d->compatible, d->n_compatible, sizeof(d->compatible[0]), text_cmp);
+	for (size_t i = 1; i < d->n_compatible; i++)
+		if (strcmp(d->compatible[i - 1], d->compatible[i]) == 0)
+			return dray_fail(e, DRAY_E_USAGE, "--compatible %s is given twice", d->compatible[i]);
+	return 0;
+}
+
+static int
+pack(const struct build_opts *o, struct build_result *r, struct build_resolved **rs, struct build_packed **packed,
+    struct dray_err *e)
+{
+	struct build_release *bases[DRAY_MAX_BASES];
+	struct tool_progress p;
+	struct build_pack_opts po = { .level = o->level, .threads = (unsigned)o->common->jobs,
+		.progress = tool_progress_at, .ctx = &p };
+	char *dir;
+	int rc;
+
+	for (size_t i = 0; i < o->n_bases; i++)
+		bases[i] = o->bases[i].release;
+	if (build_resolve(r->target, bases, o->n_bases, rs, e) != 0)
+		return -1;
+	if ((dir = build_temp_dir(o->output)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	po.dir = dir;
+	tool_progress_begin(&p, o->common, "pack", (*rs)->wanted_bytes);
+	rc = build_pack(r->target, *rs, &po, packed, e);
+	tool_progress_end(&p);
+	free(dir);
+	return rc;
+}
+
+/* read the finished file as an installer would: a bundle that we cannot read ourselves never gets its name */
+static int
+check(const struct build_opts *o, struct build_result *r, int fd, struct dray_err *e)
+{
+	struct dray_bundle_opts bo = { .unsigned_ok = true, .threads = (unsigned)o->common->jobs };
+	struct tool_progress p;
+	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true,
+		.progress = tool_progress_at, .ctx = &p };
+	struct dray_bundle *b;
+	int rc;
+
+	if (dray_bundle_open(fd, &bo, &b, e) != 0)
+		return dray_wrap(e, "the new bundle does not read back");
+	tool_progress_begin(&p, o->common, "check", r->sizes.total);
+	rc = dray_bundle_check(b, &co, e);
+	tool_progress_end(&p);
+	if (rc == 0) {
+		memcpy(r->id, dray_bundle_id(b), sizeof(r->id));
+		r->n_signed = dray_bundle_slot(b)->n;
+		tool_count(dray_bundle_index(b), &r->counts);
+	}
+	dray_bundle_close(b);
+	return rc == 0 ? 0 : dray_wrap(e, "the new bundle does not read back");
+}
+
+static int
+run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, struct dray_err *e)
+{
+	struct dray_desc *d = dray_desc_new();
+	struct build_resolved *rs = NULL;
+	struct build_packed *packed = NULL;
+	struct build_note *notes = NULL;
+	struct dray_key *keys[DRAY_SLOT_SIGS_MAX] = { NULL };
+	unsigned threads = (unsigned)o->common->jobs;
+	int64_t at = now_ms();
+	int rc = -1;
+
+	if (d == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	/* what can be wrong with the options is found before the long work begins */
+	for (size_t i = 0; i < o->keys.n; i++)
+		if (build_key_load(o->keys.v[i], o->pass_file, &keys[i], e) != 0)
+			goto out;
+	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0 ||
+	    describe(o, r, d, e) != 0)
+		goto out;
+	r->scan_ms = now_ms() - at;
+	at += r->scan_ms;
+	if (pack(o, r, &rs, &packed, e) != 0)
+		goto out;
+	r->pack_ms = now_ms() - at;
+	at += r->pack_ms;
+	if (build_write(t->fd, d, rs, packed, notes, o->notes.n, o->level, threads, &r->sizes, e) != 0 ||
+	    (o->keys.n > 0 &&
+	    build_sign_fd(t->fd, (const struct dray_key *const *)keys, o->keys.n, false, e) != 0))
+		goto out;
+	r->write_ms = now_ms() - at;
+	at += r->write_ms;
+	if (check(o, r, t->fd, e) != 0)
+		goto out;
+	r->check_ms = now_ms() - at;
+	if (tool_signal_seen() != 0) {
+		dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+		goto out;
+	}
+	rc = build_temp_commit(t, e);
+out:
+	for (size_t i = 0; i < o->keys.n; i++)
+		dray_key_free(keys[i]);
+	build_packed_free(packed);
+	build_resolved_free(rs);
+	build_notes_free(notes, o->notes.n);
+	dray_desc_free(d);
+	return rc;
+}
+
+int
+build_run(struct build_opts *o, struct build_result *r, struct dray_err *e)
+{
+	struct build_temp t;
+	int rc;
+
+	*r = (struct build_result){ .target = NULL };
+	if (check_outside(o->to, o->output, e) != 0)
+		return -1;
+	for (size_t i = 0; i < o->n_bases; i++)
+		if (check_outside(o->bases[i].spec, o->output, e) != 0)
+			return -1;
+	/* first of all, so that a folder without write permission is told before an hour of work */
+	if (build_temp_open(o->output, &t, e) != 0)
+		return -1;
+	rc = run_into(o, r, &t, e);
+	build_temp_drop(&t);
+	if (rc != 0 && e->code == DRAY_E_SIGNAL)
+		dray_hint(e, "nothing was written");
+	return rc;
+}
+
+void
+build_result_free(struct build_opts *o, struct build_result *r)
+{
+	for (size_t i = 0; i < o->n_bases; i++)
+		build_release_free(o->bases[i].release);
+	build_release_free(r->target);
+}

@@ -1,0 +1,66 @@
+/*
+ * build.h - the whole chain: sources, resolve, pack, write, sign, check. cmd_build.c fills the options and tells the
+ * result.
+ */
+#ifndef BUILD_BUILD_H
+#define BUILD_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "builder/release.h"
+#include "builder/write.h"
+#include "dray/descriptor.h"
+#include "dray/err.h"
+#include "tool/look.h"
+#include "tool/tool.h"
+
+struct build_base {
+	const char *spec;		/* source, as given */
+	bool named;			/* --from-version was given for it */
+	char version[65];
+	uint64_t counter;		/* 0: unknown */
+	struct build_release *release;
+};
+
+struct build_opts {
+	const struct tool_common *common;
+	const char *to, *output;
+	struct build_base bases[DRAY_MAX_BASES];	/* ordered and named by build_run */
+	size_t n_bases;
+	const char *product, *version, *os;
+	uint64_t counter, slot, built;
+	bool has_built;			/* SOURCE_DATE_EPOCH, else the newest mtime of the release */
+	struct tool_list compatible, keys, notes;
+	const char *pass_file;		/* for encrypted keys, or NULL */
+	int level;
+};
+
+struct build_result {
+	struct build_release *target;
+	struct build_sizes sizes;
+	struct tool_counts counts;
+	uint8_t id[32];
+	uint64_t built;
+	size_t n_signed;
+	int64_t scan_ms, pack_ms, write_ms, check_ms;
+};
+
+/**
+ * build_run - make the bundle; on failure nothing is left of it
+ * @r: filled on success; build_result_free in any case
+ */
+DRAY_MUST_CHECK int build_run(struct build_opts *o, struct build_result *r, struct dray_err *e);
+void build_result_free(struct build_opts *o, struct build_result *r);
+
+/** build_report - tell the result, as text or JSON */
+DRAY_MUST_CHECK int build_report(const struct build_opts *o, const struct build_result *r, struct dray_err *e);
+
+/** build_warnings - what was left out, on stderr */
+void build_warnings(const struct build_opts *o, const struct build_result *r);
+
+/* subcommands */
+int cmd_build(int argc, char **argv, const struct tool_cmd *self);
+
+#endif

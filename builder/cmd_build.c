@@ -1,0 +1,192 @@
+/*
+ * cmd_build.c - dray build: options into a struct, run, report.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder/build.h"
+#include "dray/digest.h"
+#include "dray/num.h"
+#include "dray/slot.h"
+
+#define LEVEL_DEFAULT 19
+#define LEVEL_FAST 9
+
+static int
+need_token(const char *option, const char *value, struct dray_err *e)
+{
+	char quoted[200];
+
+	if (value == NULL) {
+		dray_fail(e, DRAY_E_USAGE, "%s is missing", option);
+		return dray_hint(e, "see dray build --help");
+	}
+	if (!dray_token_ok(value, strlen(value)))
+		return dray_fail(e, DRAY_E_USAGE, "%s \"%s\": 1 to 64 of A-Z a-z 0-9 . _ + - are wanted", option,
+		    dray_quote(value, strlen(value), quoted, sizeof(quoted)));
+	return 0;
+}
+
+static int
+read_level(const char *text, int *level, struct dray_err *e)
+{
+	char quoted[100];
+	uint64_t n;
+
+	if (text == NULL || strcmp(text, "default") == 0)
+		*level = LEVEL_DEFAULT;
+	else if (strcmp(text, "fast") == 0)
+		*level = LEVEL_FAST;
+	else if (dray_parse_u64(text, 1, 19, &n))
+		*level = (int)n;
+	else
+		return dray_fail(e, DRAY_E_USAGE, "--level \"%s\": fast, default or 1 to 19 is wanted",
+		    dray_quote(text, strlen(text), quoted, sizeof(quoted)));
+	return 0;
+}
+
+static int
+read_epoch(struct build_opts *o, struct dray_err *e)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+	char quoted[100];
+
+	if (text == NULL)
+		return 0;
+	if (!dray_parse_u64(text, 0, INT64_MAX, &o->built))
+		return dray_fail(e, DRAY_E_USAGE, "SOURCE_DATE_EPOCH \"%s\": seconds since 1970 are wanted, digits only",
+		    dray_quote(text, strlen(text), quoted, sizeof(quoted)));
+	o->has_built = true;
+	return 0;
+}
+
+/* VERSION[:COUNTER] */
+static int
+read_base_version(const char *text, struct build_base *b, struct dray_err *e)
+{
+	size_t n = strcspn(text, ":");
+	char quoted[200];
+
+	if (!dray_token_ok(text, n) || (text[n] == ':' && !dray_parse_u64(text + n + 1, 1, INT64_MAX, &b->counter)))
+		return dray_fail(e, DRAY_E_USAGE, "--from-version \"%s\": VERSION or VERSION:COUNTER is wanted",
+		    dray_quote(text, strlen(text), quoted, sizeof(quoted)));
+	memcpy(b->version, text, n);
+	b->version[n] = '\0';
+	b->named = true;
+	return 0;
+}
+
+static int
+read_bases(struct build_opts *o, const struct tool_list *from, const struct tool_list *names, struct dray_err *e)
+{
+	if (from->n > DRAY_MAX_BASES)
+		return dray_fail(e, DRAY_E_USAGE, "more than %u bases", DRAY_MAX_BASES);
+	if (names->n > from->n)
+		return dray_fail(e, DRAY_E_USAGE, "more --from-version than --from");
+	o->n_bases = from->n;
+	for (size_t i = 0; i < from->n; i++) {
+		struct build_base *b = &o->bases[i];
+
+		b->spec = from->v[i];
+		if (i < names->n && read_base_version(names->v[i], b, e) != 0)
+			return -1;
+		if (b->counter > o->counter)
+			return dray_fail(e, DRAY_E_USAGE, "the counter of base %s is above that of the release", b->version);
+	}
+	return 0;
+}
+
+static int
+check_opts(struct build_opts *o, const char *level, const struct tool_list *from, const struct tool_list *names,
+    struct dray_err *e)
+{
+	if (o->to == NULL || o->output == NULL) {
+		dray_fail(e, DRAY_E_USAGE, "%s is missing", o->to == NULL ? "--to" : "-o");
+		return dray_hint(e, "see dray build --help");
+	}
+	if (need_token("--product", o->product, e) != 0 || need_token("--version", o->version, e) != 0)
+		return -1;
+	if (o->counter == 0) {
+		dray_fail(e, DRAY_E_USAGE, "--counter is missing");
+		return dray_hint(e, "give each release of a product a higher number than the one before");
+	}
+	if (strcmp(o->os, "linux") != 0 && strcmp(o->os, "freebsd") != 0 && strcmp(o->os, "any") != 0)
+		return dray_fail(e, DRAY_E_USAGE, "--os: linux, freebsd or any is wanted");
+	if (o->slot % 512 != 0)
+		return dray_fail(e, DRAY_E_USAGE, "--slot: a multiple of 512 is wanted");
+	if (o->keys.n > DRAY_SLOT_SIGS_MAX)
+		return dray_fail(e, DRAY_E_USAGE, "more than %u keys", DRAY_SLOT_SIGS_MAX);
+	if (o->pass_file != NULL && o->keys.n == 0)
+		return dray_fail(e, DRAY_E_USAGE, "--passphrase-file goes with --key only");
+	if (o->compatible.n > 16)
+		return dray_fail(e, DRAY_E_USAGE, "more than 16 times --compatible");
+	for (size_t i = 0; i < o->compatible.n; i++)
+		if (need_token("--compatible", o->compatible.v[i], e) != 0)
+			return -1;
+	if (read_level(level, &o->level, e) != 0 || read_epoch(o, e) != 0)
+		return -1;
+	return read_bases(o, from, names, e);
+}
+
+int
+cmd_build(int argc, char **argv, const struct tool_cmd *self)
+{
+	struct tool_common common = { .json = false };
+	struct tool_list from = { .n = 0 }, names = { .n = 0 };
+	struct build_opts *o = calloc(1, sizeof(*o));
+	struct build_result r = { .target = NULL };
+	const char *level = NULL;
+	struct dray_err e;
+	size_t n;
+	int rc;
+
+	dray_err_clear(&e);
+	if (o == NULL) {
+		dray_fail(&e, DRAY_E_IO, "out of memory");
+		return tool_error(NULL, "cannot build", &e);
+	}
+	struct tool_opt opts[] = {
+		{ "from", 0, TOOL_LIST, &from, 0, 0, "SOURCE", "where an upgrade may start; repeats; none: full install" },
+		{ "to", 0, TOOL_TEXT, &o->to, 0, 0, "SOURCE", "the new release: dir:PATH" },
+		{ "product", 0, TOOL_TEXT, &o->product, 0, 0, "NAME", "product of the release" },
+		{ "version", 0, TOOL_TEXT, &o->version, 0, 0, "VERSION", "its version, for people" },
+		{ "counter", 0, TOOL_NUMBER, &o->counter, 1, INT64_MAX, "N", "its number, higher than the release before" },
+		{ "output", 'o', TOOL_TEXT, &o->output, 0, 0, "FILE", "the bundle" },
+		{ "key", 0, TOOL_LIST, &o->keys, 0, 0, "FILE", "sign with this private key; repeats" },
+		{ "passphrase-file", 0, TOOL_TEXT, &o->pass_file, 0, 0, "FILE", "its first line opens encrypted keys" },
+		{ "from-version", 0, TOOL_LIST, &names, 0, 0, "VERSION[:COUNTER]",
+		  "name of the first, second, ... --from; default base-1, base-2, ..." },
+		{ "compatible", 0, TOOL_LIST, &o->compatible, 0, 0, "NAME", "another product it fits; repeats" },
+		{ "os", 0, TOOL_TEXT, &o->os, 0, 0, "NAME", "linux, freebsd or any (default)" },
+		{ "level", 0, TOOL_TEXT, &level, 0, 0, "LEVEL", "fast (9), default (19) or 1 to 19" },
+		{ "note", 0, TOOL_LIST, &o->notes, 0, 0, "FILE", "attach this file; repeats" },
+		{ "slot", 0, TOOL_SIZE, &o->slot, 512, DRAY_SLOT_MAX, "SIZE", "room for signatures, default 8k" },
+		{ .name = NULL },
+	};
+	o->common = &common;
+	o->slot = DRAY_SLOT_DEFAULT;
+	o->os = "any";
+	if ((rc = tool_parse(argc, argv, self, opts, &common, 0, 0, NULL, &n)) != -1) {
+		free(o);
+		return rc;
+	}
+	rc = check_opts(o, level, &from, &names, &e);
+	if (rc == 0)
+		rc = dray_crypto_init(&e);
+	if (rc == 0)
+		rc = build_run(o, &r, &e);
+	build_warnings(o, &r);
+	if (rc == 0)
+		rc = build_report(o, &r, &e);
+	build_result_free(o, &r);
+	if (rc != 0) {
+		char what[340], quoted[300];
+
+		snprintf(what, sizeof(what), "cannot build %s", o->output == NULL ? "a bundle" :
+		    dray_quote(o->output, strlen(o->output), quoted, sizeof(quoted)));
+		rc = tool_error(&common, what, &e);
+	}
+	free(o);
+	return rc;
+}

@@ -1,0 +1,33 @@
+/*
+ * main.c - the `dray` command: the table of its subcommands.
+ */
+#include <stddef.h>
+
+#include "builder/build.h"
+#include "builder/sign.h"
+#include "tool/look.h"
+#include "tool/tool.h"
+
+static const struct tool_cmd cmds[] = {
+	{ "build", "--to SOURCE --product NAME --version V --counter N -o FILE [--from SOURCE]... [--key FILE]...",
+	  "make a bundle that leads from the old states to the new one",
+	  "dray build --from dir:old --to dir:new --product demo --version 1.1 --counter 2 --key ops.key -o up.dray\n",
+	  cmd_build },
+	{ "key new", "NAME", "make a key pair: NAME.key to sign with, NAME.pub for the machines",
+	  "dray key new ops\n", build_cmd_key_new },
+	{ "key show", "FILE", "the fingerprint of a key", "dray key show ops.pub\n", build_cmd_key_show },
+	{ "sign", "BUNDLE --key FILE...", "add signatures to a bundle, here or by way of a signing room",
+	  "dray sign up.dray --key ops.key\ndray sign up.dray --request -o up.request\n"
+	  "dray sign --make up.request --key ops.key -o up.sig\ndray sign up.dray --add up.sig\n", build_cmd_sign },
+	{ "resign", "BUNDLE --key FILE...", "replace all signatures of a bundle", "dray resign up.dray --key new.key\n",
+	  build_cmd_resign },
+	TOOL_LOOK_CMDS("dray"),
+	{ .name = NULL },
+};
+
+int
+main(int argc, char **argv)
+{
+	tool_signals();
+	return tool_main("dray", "dray makes signed bundles for upgrades without a network.", cmds, argc, argv);
+}

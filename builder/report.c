@@ -1,0 +1,160 @@
+/*
+ * report.c - what a build tells: what it left out, what changed, where the bytes went, what to do next.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "builder/build.h"
+#include "dray/num.h"
+#include "dray/path.h"
+#include "dray/trust.h"
+
+#define WARNINGS_SHOWN 20
+
+static void
+warn_release(const struct build_opts *o, const struct build_release *r)
+{
+	char quoted[DRAY_QUOTE_CAP(DRAY_PATH_MAX)];
+
+	for (size_t i = 0; i < r->n_notices; i++) {
+		const struct build_notice *n = &r->notices[i];
+
+		if (i == WARNINGS_SHOWN && o->common->verbose == 0) {
+			fprintf(stderr, "%s: warning: %s: %zu more like these; -v shows all\n", tool_prog, r->name,
+			    r->n_notices - i);
+			break;
+		}
+		fprintf(stderr, "%s: warning: %s: %s: %s\n", tool_prog, r->name,
+		    dray_quote(n->path, n->len, quoted, sizeof(quoted)), n->why);
+	}
+}
+
+void
+build_warnings(const struct build_opts *o, const struct build_result *r)
+{
+	for (size_t i = 0; i < o->n_bases; i++)
+		if (o->bases[i].release != NULL)
+			warn_release(o, o->bases[i].release);
+	if (r->target != NULL)
+		warn_release(o, r->target);
+}
+
+static void
+json_warnings(struct dray_json *a, const struct build_release *r)
+{
+	for (size_t i = 0; i < r->n_notices; i++) {
+		struct dray_json *x = dray_json_push_obj(a);
+
+		dray_json_set_str(x, "source", r->name);
+		dray_json_set_path(x, "path", r->notices[i].path, r->notices[i].len);
+		dray_json_set_str(x, "text", r->notices[i].why);
+	}
+}
+
+static int
+report_json(const struct build_opts *o, const struct build_result *r, struct dray_err *e)
+{
+	struct dray_json *j = dray_json_new_obj(), *x;
+	char hex[65];
+
+	dray_json_set_path(j, "bundle", o->output, strlen(o->output));
+	dray_json_set_str(j, "id", dray_hex(r->id, 32, hex));
+	dray_json_set_str(j, "product", o->product);
+	dray_json_set_str(j, "version", o->version);
+	dray_json_set_int(j, "counter", (int64_t)o->counter);
+	dray_json_set_int(j, "built", (int64_t)r->built);
+	dray_json_set_int(j, "signatures", (int64_t)r->n_signed);
+	x = dray_json_set_arr(j, "bases");
+	for (size_t i = 0; i < o->n_bases; i++) {
+		struct dray_json *b = dray_json_push_obj(x);
+
+		dray_json_set_str(b, "version", o->bases[i].version);
+		dray_json_set_int(b, "counter", (int64_t)o->bases[i].counter);
+		dray_json_set_path(b, "source", o->bases[i].spec, strlen(o->bases[i].spec));
+	}
+	x = dray_json_set_obj(j, "entries");
+	dray_json_set_int(x, "total", (int64_t)r->counts.entries);
+	for (int i = 0; i < TOOL_CHANGES; i++)
+		dray_json_set_int(x, tool_change_name[i], (int64_t)r->counts.by[i]);
+	dray_json_set_int(j, "contents_sent", (int64_t)r->counts.sent);
+	dray_json_set_int(j, "contents_sent_bytes", (int64_t)r->counts.sent_bytes);
+	x = dray_json_set_obj(j, "bytes");
+	dray_json_set_int(x, "total", (int64_t)r->sizes.total);
+	dray_json_set_int(x, "frames", (int64_t)r->sizes.frames);
+	dray_json_set_int(x, "index", (int64_t)r->sizes.index);
+	dray_json_set_int(x, "descriptor", (int64_t)r->sizes.descriptor);
+	dray_json_set_int(x, "readme", (int64_t)r->sizes.readme);
+	dray_json_set_int(x, "notes", (int64_t)r->sizes.notes);
+	dray_json_set_int(x, "slot", (int64_t)r->sizes.slot);
+	dray_json_set_int(x, "container", (int64_t)r->sizes.container);
+	x = dray_json_set_obj(j, "milliseconds");
+	dray_json_set_int(x, "read", r->scan_ms);
+	dray_json_set_int(x, "pack", r->pack_ms);
+	dray_json_set_int(x, "write", r->write_ms);
+	dray_json_set_int(x, "check", r->check_ms);
+	x = dray_json_set_arr(j, "warnings");
+	for (size_t i = 0; i < o->n_bases; i++)
+		json_warnings(x, o->bases[i].release);
+	json_warnings(x, r->target);
+	return tool_json(j, e) == 0 ? 0 : -1;
+}
+
+static void
+print_step(const char *what, int64_t ms)
+{
+	printf("%s %" PRId64 ".%" PRId64 " s", what, ms / 1000, ms % 1000 / 100);
+}
+
+static void
+report_text(const struct build_opts *o, const struct build_result *r)
+{
+	char quoted[300], print[40], h1[32], h2[32], h3[32];
+	const struct tool_counts *c = &r->counts;
+
+	dray_quote(o->output, strlen(o->output), quoted, sizeof(quoted));
+	printf("%s: %s %s, counter %" PRIu64 "\n", quoted, o->product, o->version, o->counter);
+	printf("  id         %s\n", dray_fingerprint(r->id, print));
+	if (o->n_bases == 0)
+		printf("  from       nothing: this bundle installs into an empty tree\n");
+	for (size_t i = 0; i < o->n_bases; i++) {
+		char q[300];
+
+		printf("  from       %s: %s\n", o->bases[i].version,
+		    dray_quote(o->bases[i].spec, strlen(o->bases[i].spec), q, sizeof(q)));
+	}
+	printf("  paths      %zu: %zu added, %zu removed, %zu changed, %zu of another\n"
+	    "             type, %zu only attributes, %zu the same\n",
+	    c->entries, c->by[TOOL_ADDED], c->by[TOOL_REMOVED], c->by[TOOL_CONTENT], c->by[TOOL_TYPE],
+	    c->by[TOOL_META], c->by[TOOL_SAME]);
+	printf("  contents   %zu, %s, stored as %s\n", c->sent, tool_human(c->sent_bytes, h1),
+	    tool_human(r->sizes.frames, h2));
+	printf("  metadata   %s (index %s, signature slot %s)\n",
+	    tool_human(r->sizes.total - r->sizes.frames - r->sizes.notes, h1), tool_human(r->sizes.index, h2),
+	    tool_human(r->sizes.slot, h3));
+	if (o->notes.n > 0)
+		printf("  notes      %zu, %s\n", o->notes.n, tool_human(r->sizes.notes, h1));
+	printf("  size       %s\n", tool_human(r->sizes.total, h1));
+	printf("  signed     by %zu key%s\n", r->n_signed, r->n_signed == 1 ? "" : "s");
+	print_step("  time       read", r->scan_ms);
+	print_step(", pack", r->pack_ms);
+	print_step(", write", r->write_ms);
+	print_step(", check", r->check_ms);
+	printf("\n");
+	if (o->n_bases > 0 && c->by[TOOL_SAME] == c->entries)
+		printf("nothing changes: the release is the same as its bases\n");
+	if (r->n_signed == 0)
+		printf("next: dray sign %s --key ops.key\n", quoted);
+	else
+		printf("next: dray-install plan %s --root DIR --keyring ops.pub\n", quoted);
+}
+
+int
+build_report(const struct build_opts *o, const struct build_result *r, struct dray_err *e)
+{
+	if (o->common->json)
+		return report_json(o, r, e);
+	if (!o->common->quiet)
+		report_text(o, r);
+	return 0;
+}

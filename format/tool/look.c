@@ -1,0 +1,208 @@
+/*
+ * look.c - what info, list and verify share: opening, and what happens to a path.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dray/digest.h"
+#include "dray/trust.h"
+#include "tool/look.h"
+
+const char tool_change_letter[TOOL_CHANGES] = { '=', 'm', '~', 't', '+', '-' };
+const char *const tool_change_name[TOOL_CHANGES] = { "same", "metadata", "content", "type", "added", "removed" };
+
+static enum tool_change
+change_of_states(const struct dray_index *ix, uint32_t from, uint32_t to)
+{
+	struct dray_state a, b;
+
+	if (from == to)
+		return TOOL_SAME;
+	if (from == DRAY_NONE || to == DRAY_NONE)
+		return TOOL_CONTENT;	/* there in some bases only */
+	dray_index_state(ix, from, &a);
+	dray_index_state(ix, to, &b);
+	if (a.type != b.type)
+		return TOOL_TYPE;
+	if (a.content != b.content || a.link != b.link || a.rdev_major != b.rdev_major ||
+	    a.rdev_minor != b.rdev_minor || a.target_len != b.target_len)
+		return TOOL_CONTENT;
+	if (a.target_len > 0 && memcmp(a.target, b.target, a.target_len) != 0)
+		return TOOL_CONTENT;
+	return TOOL_META;
+}
+
+enum tool_change
+tool_change_of(const struct dray_index *ix, const struct dray_entry *en)
+{
+	enum tool_change most = TOOL_SAME;
+	bool absent_everywhere = true;
+
+	if ((en->flags & DRAY_ENTRY_SAME) != 0)
+		return TOOL_SAME;
+	if (en->target == DRAY_NONE)
+		return TOOL_REMOVED;
+	for (uint32_t i = 0; i < en->alt_count; i++) {
+		enum tool_change c;
+		struct dray_alt alt;
+
+		dray_index_alt(ix, en->alt_first + i, &alt);
+		absent_everywhere &= alt.state == DRAY_NONE;
+		c = change_of_states(ix, alt.state, en->target);
+		if (c > most)
+			most = c;
+	}
+	return absent_everywhere ? TOOL_ADDED : most;
+}
+
+void
+tool_count(const struct dray_index *ix, struct tool_counts *c)
+{
+	*c = (struct tool_counts){ .entries = dray_index_rows(ix, DRAY_T_ENTRIES),
+		.frames = dray_index_rows(ix, DRAY_T_FRAMES) };
+	for (uint32_t i = 0; i < c->entries; i++) {
+		struct dray_entry en;
+		struct dray_state s;
+
+		dray_index_entry(ix, i, &en);
+		c->by[tool_change_of(ix, &en)]++;
+		if (en.target == DRAY_NONE)
+			continue;
+		dray_index_state(ix, en.target, &s);
+		if (s.type != DRAY_FILE)
+			continue;
+		c->files++;
+		if (s.link == 0 || s.link == i + 1) {	/* one inode, once */
+			struct dray_content ct;
+
+			dray_index_content(ix, s.content, &ct);
+			c->bytes += ct.size;
+		}
+	}
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_CONTENTS); i++) {
+		struct dray_content ct;
+
+		dray_index_content(ix, i, &ct);
+		c->sent += ct.recipe_count > 0;
+		c->sent_bytes += ct.recipe_count > 0 ? ct.size : 0;
+	}
+	for (uint32_t i = 0; i < c->frames; i++) {
+		struct dray_frame f;
+
+		dray_index_frame(ix, i, &f);
+		c->stored += f.stored;
+	}
+}
+
+const char *
+tool_time(int64_t sec, char out[40])
+{
+	time_t t = (time_t)sec;
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) == NULL || tm.tm_year > 8099 || tm.tm_year < -1900)
+		snprintf(out, 40, "@%" PRId64, sec);
+	else
+		snprintf(out, 40, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+		    tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return out;
+}
+
+int
+tool_bundle_fd(const char *path, int *fd, struct dray_err *e)
+{
+	char quoted[600];
+	struct stat st;
+
+	dray_quote(path, strlen(path), quoted, sizeof(quoted));
+	/* NONBLOCK: a fifo would make us wait before we can refuse it */
+	if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1) {
+		dray_fail_errno(e, "cannot be opened");
+		return dray_wrap(e, "%s", quoted);
+	}
+	if (fstat(*fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
+		return 0;
+	close(*fd);
+	*fd = -1;
+	return dray_fail(e, DRAY_E_USAGE, "%s: not a file", quoted);
+}
+
+int
+tool_look_open(int fd, const struct tool_look *o, struct dray_bundle **b, struct dray_err *e)
+{
+	struct dray_bundle_opts bo = { .threads = (unsigned)o->common->jobs, .unsigned_ok = o->keyring.n == 0 };
+	struct dray_keyring *keys = NULL;
+	int rc;
+
+	*b = NULL;
+	if (o->keyring.n > 0 &&
+	    dray_keyring_load(o->keyring.v, o->keyring.n, o->common->allow_test_keys, &keys, e) != 0)
+		return -1;
+	bo.keyring = keys;
+	rc = dray_bundle_open(fd, &bo, b, e);
+	dray_keyring_free(keys);	/* the verdict is ours */
+	return rc;
+}
+
+static int
+run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, const struct tool_look *, struct dray_err *),
+    const char *what)
+{
+	struct tool_common common = { .json = false };
+	struct tool_look o = { .common = &common };
+	struct tool_opt all[] = {
+		{ .name = "keyring", .kind = TOOL_LIST, .out = &o.keyring, .arg = "FILE",
+		  .help = "public keys, a keyring, or a folder of *.pub" },
+		{ .name = NULL }, { .name = NULL }, { .name = NULL },
+	};
+	const char *path;
+	struct dray_err e;
+	char quoted[300], text[340];
+	int fd = -1, rc;
+	size_t n;
+
+	if (look == tool_list_paths) {
+		all[1] = (struct tool_opt){ .name = "long", .letter = 'l', .kind = TOOL_FLAG, .out = &o.long_list,
+			.help = "show attributes" };
+		all[2] = (struct tool_opt){ .name = "changed", .letter = 'c', .kind = TOOL_FLAG,
+			.out = &o.changed_only, .help = "leave out what stays the same" };
+	}
+	if ((rc = tool_parse(argc, argv, self, all, &common, 1, 1, &path, &n)) != -1)
+		return rc;
+	dray_err_clear(&e);
+	o.name = path;
+	snprintf(text, sizeof(text), "cannot %s %s", what, dray_quote(path, strlen(path), quoted, sizeof(quoted)));
+	if (look == tool_verify && o.keyring.n == 0) {
+		dray_fail(&e, DRAY_E_USAGE, "no keyring");
+		dray_hint(&e, "say whom you trust: --keyring ops.pub");
+		rc = -1;
+	} else if ((rc = dray_crypto_init(&e)) == 0 && (rc = tool_bundle_fd(path, &fd, &e)) == 0) {
+		rc = look(fd, &o, &e);
+	}
+	if (fd != -1)
+		close(fd);
+	return rc == 0 ? 0 : tool_error(&common, text, &e);
+}
+
+int
+tool_cmd_info(int argc, char **argv, const struct tool_cmd *self)
+{
+	return run_look(argc, argv, self, tool_info, "read");
+}
+
+int
+tool_cmd_list(int argc, char **argv, const struct tool_cmd *self)
+{
+	return run_look(argc, argv, self, tool_list_paths, "list");
+}
+
+int
+tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self)
+{
+	return run_look(argc, argv, self, tool_verify, "verify");
+}

@@ -1,0 +1,78 @@
+/*
+ * look.h - info, list and verify: the same in both commands. The tool_cmd_* functions go straight into a table of
+ * subcommands; the others take an open bundle.
+ */
+#ifndef DRAY_LOOK_H
+#define DRAY_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dray/bundle.h"
+#include "dray/err.h"
+#include "dray/index.h"
+#include "tool/tool.h"
+
+/* what happens to a path, against all bases at once */
+enum tool_change {
+	TOOL_SAME, TOOL_META, TOOL_CONTENT, TOOL_TYPE, TOOL_ADDED, TOOL_REMOVED, TOOL_CHANGES
+};
+
+/* the letter in front of a path in a list: = m ~ t + - */
+extern const char tool_change_letter[TOOL_CHANGES];
+/* for text and JSON: "same", "metadata", "content", "type", "added", "removed" */
+extern const char *const tool_change_name[TOOL_CHANGES];
+
+struct tool_counts {
+	size_t entries, by[TOOL_CHANGES];
+	size_t files;			/* of the release */
+	uint64_t bytes;			/* of their contents, each content once */
+	size_t sent;			/* contents that travel */
+	uint64_t sent_bytes;		/* their size once unpacked */
+	size_t frames;
+	uint64_t stored;		/* bytes of all frames in the bundle */
+};
+
+/** tool_change_of - the largest change against any base; without bases every path is added */
+enum tool_change tool_change_of(const struct dray_index *ix, const struct dray_entry *en);
+
+void tool_count(const struct dray_index *ix, struct tool_counts *c);
+
+struct tool_look {
+	const struct tool_common *common;
+	const char *name;		/* of the bundle file, as the user gave it */
+	struct tool_list keyring;	/* empty: signatures are shown and not checked */
+	bool long_list;			/* list: attributes too */
+	bool changed_only;		/* list: leave out what stays the same */
+};
+
+/* Each prints its result on stdout. Errors as dray_bundle_open and dray_bundle_check give them. */
+DRAY_MUST_CHECK int tool_info(int fd, const struct tool_look *o, struct dray_err *e);
+DRAY_MUST_CHECK int tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e);
+DRAY_MUST_CHECK int tool_verify(int fd, const struct tool_look *o, struct dray_err *e);	/* needs a keyring */
+
+/* whole subcommands: options, opening, error, exit status */
+int tool_cmd_info(int argc, char **argv, const struct tool_cmd *self);
+int tool_cmd_list(int argc, char **argv, const struct tool_cmd *self);
+int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
+
+/* ready rows of the table of subcommands; PROG: "dray", a literal */
+#define TOOL_LOOK_CMDS(PROG) \
+	{ "info", "BUNDLE [--keyring FILE]", "what a bundle says of itself", \
+	  PROG " info up.dray\n" PROG " info up.dray --keyring ops.pub --json\n", tool_cmd_info }, \
+	{ "list", "BUNDLE [-l] [--changed]", "the paths in a bundle: = same, m only attributes, ~ changed, t another " \
+	  "type, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n", tool_cmd_list }, \
+	{ "verify", "BUNDLE --keyring FILE", "check the signatures and every byte", \
+	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }
+
+/** tool_bundle_fd - open a bundle file: a regular file or a block device; DRAY_E_IO with its name */
+DRAY_MUST_CHECK int tool_bundle_fd(const char *path, int *fd, struct dray_err *e);
+
+/** tool_look_open - keyring (if any) and bundle; without a keyring the signatures are not checked */
+DRAY_MUST_CHECK int tool_look_open(int fd, const struct tool_look *o, struct dray_bundle **b, struct dray_err *e);
+
+/** tool_time - "2026-03-01T12:00:00Z" */
+const char *tool_time(int64_t sec, char out[40]);
+
+#endif

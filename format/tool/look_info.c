@@ -1,0 +1,258 @@
+/*
+ * look_info.c - info: what a bundle says of itself; verify: whether all of it is true.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dray/num.h"
+#include "dray/trust.h"
+#include "tool/look.h"
+
+/* for scripts */
+static const char *
+signer_key(enum dray_signer_state s)
+{
+	switch (s) {
+	case DRAY_SIGNER_GOOD:
+		return "good";
+	case DRAY_SIGNER_UNKNOWN:
+		return "unknown";
+	case DRAY_SIGNER_REVOKED:
+		return "revoked";
+	case DRAY_SIGNER_WRONG_PRODUCT:
+		return "wrong-product";
+	case DRAY_SIGNER_BAD:
+		return "bad";
+	}
+	return "?";
+}
+
+/* with a keyring: the verdict; without: who claims to have signed */
+static void
+json_signers(struct dray_json *o, const struct dray_bundle *b, bool checked)
+{
+	const struct dray_verdict *v = dray_bundle_verdict(b);
+	const struct dray_slot *s = dray_bundle_slot(b);
+	struct dray_json *a = dray_json_set_arr(o, "signatures");
+	char hex[65];
+
+	dray_json_set_bool(o, "signatures_checked", checked);
+	if (checked) {
+		dray_json_set_int(o, "signatures_good", v->good);
+		dray_json_set_int(o, "signatures_needed", v->needed);
+	}
+	for (unsigned i = 0; checked && i < v->n; i++) {
+		struct dray_json *x = dray_json_push_obj(a);
+
+		dray_json_set_str(x, "key", dray_hex(v->signers[i].key, 32, hex));
+		dray_json_set_str(x, "state", signer_key(v->signers[i].state));
+		if (v->signers[i].name[0] != '\0')
+			dray_json_set_str(x, "name", v->signers[i].name);
+	}
+	for (unsigned i = 0; !checked && i < s->n; i++) {
+		struct dray_json *x = dray_json_push_obj(a);
+
+		dray_json_set_str(x, "key", dray_hex(s->sigs[i].key, 32, hex));
+		dray_json_set_str(x, "state", "unchecked");
+	}
+}
+
+static void
+print_signers(const struct dray_bundle *b, bool checked)
+{
+	const struct dray_verdict *v = dray_bundle_verdict(b);
+	const struct dray_slot *s = dray_bundle_slot(b);
+	char print[40], quoted[DRAY_QUOTE_CAP(65)];
+
+	for (unsigned i = 0; checked && i < v->n; i++) {
+		const struct dray_signer *g = &v->signers[i];
+
+		printf("  signature  %s%s%s\n             %s\n", dray_quote(g->name, strlen(g->name), quoted, sizeof(quoted)),
+		    g->name[0] != '\0' ? ": " : "", dray_signer_text(g->state), dray_fingerprint(g->key, print));
+	}
+	for (unsigned i = 0; !checked && i < s->n; i++)
+		printf("  signature  not checked\n             %s\n", dray_fingerprint(s->sigs[i].key, print));
+	if (!checked && s->n == 0)
+		printf("  signature  none\n");
+}
+
+static void
+json_desc(struct dray_json *o, const struct dray_bundle *b)
+{
+	const struct dray_desc *d = dray_bundle_desc(b);
+	struct dray_json *a;
+	char hex[65];
+
+	dray_json_set_str(o, "id", dray_hex(dray_bundle_id(b), 32, hex));
+	dray_json_set_str(o, "product", d->product);
+	dray_json_set_str(o, "version", d->version);
+	dray_json_set_int(o, "counter", (int64_t)d->counter);
+	dray_json_set_str(o, "mode", d->slim ? "slim" : "complete");
+	dray_json_set_str(o, "os", d->os);
+	dray_json_set_int(o, "format", d->format);
+	dray_json_set_int(o, "built", (int64_t)d->built);
+	dray_json_set_int(o, "bytes", (int64_t)d->length);
+	dray_json_set_int(o, "blocks", (int64_t)d->blocks);
+	a = dray_json_set_arr(o, "compatible");
+	for (size_t i = 0; i < d->n_compatible; i++)
+		dray_json_push_str(a, d->compatible[i]);
+	a = dray_json_set_arr(o, "bases");
+	for (size_t i = 0; i < d->n_bases; i++) {
+		struct dray_json *x = dray_json_push_obj(a);
+
+		dray_json_set_str(x, "version", d->bases[i].version);
+		dray_json_set_int(x, "counter", (int64_t)d->bases[i].counter);
+		dray_json_set_str(x, "kind", d->bases[i].history ? "history" : "exact");
+	}
+	a = dray_json_set_obj(o, "limits");
+	dray_json_set_int(a, "frame", (int64_t)d->limit_frame);
+	dray_json_set_int(a, "memory", (int64_t)d->limit_memory);
+	dray_json_set_int(a, "window", (int64_t)d->limit_window);
+	a = dray_json_set_obj(o, "encoders");
+	for (size_t i = 0; i < d->n_encoders; i++)
+		dray_json_set_str(a, d->encoders[i].name, d->encoders[i].id);
+	a = dray_json_set_arr(o, "members");
+	for (size_t i = 0; i < d->n_members; i++) {
+		struct dray_json *x = dray_json_push_obj(a);
+
+		dray_json_set_str(x, "name", d->members[i].name);
+		dray_json_set_int(x, "offset", (int64_t)d->members[i].offset);
+		dray_json_set_int(x, "size", (int64_t)d->members[i].size);
+	}
+}
+
+static void
+json_counts(struct dray_json *o, const struct tool_counts *c)
+{
+	struct dray_json *x = dray_json_set_obj(o, "entries");
+
+	dray_json_set_int(x, "total", (int64_t)c->entries);
+	for (int i = 0; i < TOOL_CHANGES; i++)
+		dray_json_set_int(x, tool_change_name[i], (int64_t)c->by[i]);
+	dray_json_set_int(o, "files", (int64_t)c->files);
+	dray_json_set_int(o, "file_bytes", (int64_t)c->bytes);
+	dray_json_set_int(o, "contents_sent", (int64_t)c->sent);
+	dray_json_set_int(o, "contents_sent_bytes", (int64_t)c->sent_bytes);
+	dray_json_set_int(o, "frames", (int64_t)c->frames);
+	dray_json_set_int(o, "frames_bytes", (int64_t)c->stored);
+}
+
+static void
+print_desc(const struct dray_desc *d, const uint8_t *id)
+{
+	char print[40], when[40], h[32], h2[32], h3[32];
+
+	printf("  id         %s\n", dray_fingerprint(id, print));
+	printf("  product    %s", d->product);
+	for (size_t i = 0; i < d->n_compatible; i++)
+		printf("%s%s", i == 0 ? "; also for " : ", ", d->compatible[i]);
+	printf("\n  system     %s\n", d->os);
+	printf("  release    %s, counter %" PRIu64 ", built %s\n", d->version, d->counter,
+	    tool_time((int64_t)d->built, when));
+	if (d->n_bases == 0)
+		printf("  from       nothing: this bundle installs into an empty tree\n");
+	for (size_t i = 0; i < d->n_bases; i++) {
+		printf("  from       %s", d->bases[i].version);
+		if (d->bases[i].counter != 0)
+			printf(", counter %" PRIu64, d->bases[i].counter);
+		printf("%s\n", d->bases[i].history ? " (history)" : "");
+	}
+	printf("  mode       %s\n", d->slim ? "slim: only for unmodified bases" : "complete: every changed file is in it");
+	printf("  size       %s in %" PRIu64 " blocks\n", tool_human(d->length, h), d->blocks);
+	printf("  needs      %s memory per worker (frame %s, window %s)\n", tool_human(d->limit_memory, h),
+	    tool_human(d->limit_frame, h2), tool_human(d->limit_window, h3));
+}
+
+static void
+print_counts(const struct tool_counts *c)
+{
+	char h[32], h2[32];
+
+	printf("  paths      %zu: %zu added, %zu removed, %zu changed, %zu of another\n"
+	    "             type, %zu only attributes, %zu the same\n",
+	    c->entries, c->by[TOOL_ADDED], c->by[TOOL_REMOVED], c->by[TOOL_CONTENT], c->by[TOOL_TYPE],
+	    c->by[TOOL_META], c->by[TOOL_SAME]);
+	printf("  contents   %zu, %s, stored in %zu frames of %s\n", c->sent, tool_human(c->sent_bytes, h), c->frames,
+	    tool_human(c->stored, h2));
+}
+
+int
+tool_info(int fd, const struct tool_look *o, struct dray_err *e)
+{
+	bool checked = o->keyring.n > 0;
+	const struct dray_desc *d;
+	struct dray_bundle *b;
+	struct tool_counts c;
+	char quoted[300];
+	int rc = 0;
+
+	if (tool_look_open(fd, o, &b, e) != 0)
+		return -1;
+	d = dray_bundle_desc(b);
+	tool_count(dray_bundle_index(b), &c);
+	dray_quote(o->name, strlen(o->name), quoted, sizeof(quoted));
+	if (o->common->json) {
+		struct dray_json *j = dray_json_new_obj();
+
+		json_desc(j, b);
+		json_counts(j, &c);
+		json_signers(j, b, checked);
+		rc = tool_json(j, e) == 0 ? 0 : -1;
+	} else {
+		printf("%s: %s %s\n", quoted, d->product, d->version);
+		print_desc(d, dray_bundle_id(b));
+		print_counts(&c);
+		for (size_t i = 0; i < d->n_members; i++) {
+			char h[32];
+
+			printf("  member     %s, %s\n", d->members[i].name, tool_human(d->members[i].size, h));
+		}
+		print_signers(b, checked);
+		if (!checked)
+			printf("nothing of this is proven: signatures were not checked (no --keyring)\n");
+		printf("next: %s verify %s --keyring ops.pub\n", tool_prog, quoted);
+	}
+	dray_bundle_close(b);
+	return rc;
+}
+
+int
+tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
+{
+	struct tool_progress p;
+	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true,
+		.progress = tool_progress_at, .ctx = &p };
+	const struct dray_verdict *v;
+	const struct dray_desc *d;
+	struct dray_bundle *b;
+	char quoted[300], print[40], h[32];
+	int rc;
+
+	if (tool_look_open(fd, o, &b, e) != 0)
+		return -1;
+	d = dray_bundle_desc(b);
+	v = dray_bundle_verdict(b);
+	tool_progress_begin(&p, o->common, "verify", d->length);
+	rc = dray_bundle_check(b, &co, e);
+	tool_progress_end(&p);
+	dray_quote(o->name, strlen(o->name), quoted, sizeof(quoted));
+	if (rc == 0 && o->common->json) {
+		struct dray_json *j = dray_json_new_obj();
+
+		json_desc(j, b);
+		json_signers(j, b, true);
+		dray_json_set_bool(j, "verified", true);
+		rc = tool_json(j, e) == 0 ? 0 : -1;
+	} else if (rc == 0) {
+		printf("%s: %s %s, counter %" PRIu64 ": verified\n", quoted, d->product, d->version, d->counter);
+		printf("  id         %s\n", dray_fingerprint(dray_bundle_id(b), print));
+		print_signers(b, true);
+		printf("  trust      %u good of %u needed\n", v->good, v->needed);
+		printf("  bytes      %s, all checked, every content unpacked and compared\n", tool_human(d->length, h));
+		printf("next: dray-install plan %s --root DIR --keyring ops.pub\n", quoted);
+	}
+	dray_bundle_close(b);
+	return rc;
+}
