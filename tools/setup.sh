@@ -36,8 +36,9 @@ clang_major() {
 
 missing_apt() {
 	for p; do
-		case $(dpkg-query -W -f '${db:Status-Status} ' "$p" 2>/dev/null) in
-		*installed\ *) ;;
+		# "not-installed" is a status too; a package of two architectures has two
+		case " $(dpkg-query -W -f '${db:Status-Status} ' "$p" 2>/dev/null)" in
+		*" installed "*) ;;
 		*) printf '%s ' "$p" ;;
 		esac
 	done
