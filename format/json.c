@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,14 @@ check_canonical(const struct json_object *root, const char *text, size_t len, st
 	return rc;
 }
 
+static atomic_uint_fast64_t parsed;
+
+uint64_t
+dray_json_count_parses(void)
+{
+	return atomic_load(&parsed);
+}
+
 int
 dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json **out, struct dray_err *e)
 {
@@ -92,6 +101,7 @@ dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json *
 	int rc = -1;
 
 	*out = NULL;
+	atomic_fetch_add(&parsed, 1);
 	if (len > INT_MAX)
 		return dray_fail(e, DRAY_E_FORMAT, "the JSON is longer than 2 GiB");
 	if (json_text_scan(text, len, DRAY_JSON_DEPTH, &keys, e) != 0)

@@ -25,6 +25,8 @@ struct dray_json;	/* a value; children belong to their parent */
  */
 DRAY_MUST_CHECK int dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json **out,
     struct dray_err *e);
+/** dray_json_count_parses - documents handed to the parser by this process: tests prove that damaged ones never get there */
+uint64_t dray_json_count_parses(void);
 void dray_json_free(struct dray_json *v);	/* a root only */
 
 /* Readers. `where` names the object in messages ("dray.json"). All fail with DRAY_E_FORMAT. Strings are borrowed,
