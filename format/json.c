@@ -97,7 +97,7 @@ dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json *
 {
 	struct json_tokener *tok;
 	struct json_object *root;
-	size_t keys = 0, used = len;
+	size_t keys = 0, used = len, first = 0;
 	int rc = -1;
 
 	*out = NULL;
@@ -109,6 +109,10 @@ dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json *
 	/* json-c calls a blank after the end trailing text */
 	while (used > 0 && json_text_blank(text[used - 1]))
 		used--;
+	while (first < used && json_text_blank(text[first]))
+		first++;
+	if (first < used && text[first] != '{' && text[first] != '[')
+		return dray_fail(e, DRAY_E_FORMAT, "the JSON is neither an object nor an array");
 	/* a scalar takes a level of its own there */
 	if ((tok = json_tokener_new_ex(DRAY_JSON_DEPTH + 1)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -121,8 +125,6 @@ dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json *
 	else if (json_tokener_get_parse_end(tok) != used)
 		dray_fail(e, DRAY_E_FORMAT, "the JSON has text after its end, at byte %zu",
 		    json_tokener_get_parse_end(tok));
-	else if (json_object_get_type(root) != json_type_object && json_object_get_type(root) != json_type_array)
-		dray_fail(e, DRAY_E_FORMAT, "the JSON is neither an object nor an array");
 	else if (count_keys(root) != keys)
 		dray_fail(e, DRAY_E_FORMAT, "the JSON has a key twice in one object");
 	else if (!canonical || check_canonical(root, text, len, e) == 0)
