@@ -290,7 +290,7 @@ packer_free(struct packer *k)
 	free(k->ring);
 	free(k->encoders);
 	free(k->hashers);
-	pack_plan_free(&k->plan);
+	build_pack_plan_free(&k->plan);
 	pthread_cond_destroy(&k->moved);
 	pthread_mutex_destroy(&k->lock);
 }
@@ -309,13 +309,13 @@ build_pack(const struct build_release *target, struct build_resolved *rs, const 
 	to->fd = -1;
 	pthread_mutex_init(&k.lock, NULL);
 	pthread_cond_init(&k.moved, NULL);
-	if (pack_plan_make(rs, &k.plan, e) != 0)
+	if (build_pack_plan_make(rs, &k.plan, e) != 0)
 		goto out;
 	if (build_temp_unnamed(o->dir, &to->fd, e) != 0) {
 		dray_wrap(e, "%s", o->dir);
 		goto out;
 	}
-	if ((k.plan.n_frames > 0 && run(&k, e) != 0) || pack_plan_recipes(rs, &k.plan, e) != 0)
+	if ((k.plan.n_frames > 0 && run(&k, e) != 0) || build_pack_plan_recipes(rs, &k.plan, e) != 0)
 		goto out;
 	*out = to;
 	to = NULL;

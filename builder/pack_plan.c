@@ -53,7 +53,7 @@ add_part(struct pack_plan *p, uint32_t content, uint64_t at, uint32_t len, struc
 }
 
 int
-pack_plan_make(const struct build_resolved *rs, struct pack_plan *p, struct dray_err *e)
+build_pack_plan_make(const struct build_resolved *rs, struct pack_plan *p, struct dray_err *e)
 {
 	bool open = false;	/* may the last frame take more? */
 
@@ -81,7 +81,7 @@ pack_plan_make(const struct build_resolved *rs, struct pack_plan *p, struct dray
 }
 
 int
-pack_plan_recipes(const struct build_resolved *rs, const struct pack_plan *p, struct dray_err *e)
+build_pack_plan_recipes(const struct build_resolved *rs, const struct pack_plan *p, struct dray_err *e)
 {
 	const struct dray_recipe empty = { .kind = DRAY_RECIPE_FULL };
 	struct dray_piece *pieces = NULL;
@@ -126,7 +126,7 @@ out:
 }
 
 void
-pack_plan_free(struct pack_plan *p)
+build_pack_plan_free(struct pack_plan *p)
 {
 	free(p->parts);
 	free(p->frames);

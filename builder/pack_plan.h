@@ -24,11 +24,11 @@ struct pack_plan {
 	size_t n_frames, cap_frames;
 };
 
-DRAY_MUST_CHECK int pack_plan_make(const struct build_resolved *rs, struct pack_plan *p, struct dray_err *e);
+DRAY_MUST_CHECK int build_pack_plan_make(const struct build_resolved *rs, struct pack_plan *p, struct dray_err *e);
 
-/** pack_plan_recipes - one full recipe for each wanted content; frame rows are the plan's */
-DRAY_MUST_CHECK int pack_plan_recipes(const struct build_resolved *rs, const struct pack_plan *p,
+/** build_pack_plan_recipes - one full recipe for each wanted content; frame rows are the plan's */
+DRAY_MUST_CHECK int build_pack_plan_recipes(const struct build_resolved *rs, const struct pack_plan *p,
     struct dray_err *e);
-void pack_plan_free(struct pack_plan *p);
+void build_pack_plan_free(struct pack_plan *p);
 
 #endif
