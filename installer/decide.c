@@ -106,7 +106,6 @@ static void
 conflict(struct inst_item *it, const char *why)
 {
 	it->decision = INST_D_CONFLICT;
-	it->note = INST_NOTE_CONFLICT + 1;
 	it->why = why;
 }
 
@@ -245,6 +244,13 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 	it->park = true;
 }
 
+static bool
+acts(const struct inst_item *it)
+{
+	return it->decision == INST_D_ADD || it->decision == INST_D_UPDATE || it->decision == INST_D_TYPE ||
+	    it->decision == INST_D_REMOVE || it->decision == INST_D_META;
+}
+
 static int
 decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e)
 {
@@ -255,7 +261,6 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 	view_of(pl, it, &v);
 	if (it->unreadable) {
 		it->decision = INST_D_UNREAD;
-		it->note = INST_NOTE_UNREADABLE + 1;
 		return 0;
 	}
 	if (look_back(pl, it, &v, &p, e) != 0)
@@ -291,10 +296,13 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 			it->lost = !same;
 		}
 	}
-	if (it->other_mount && (it->decision == INST_D_ADD || it->decision == INST_D_UPDATE ||
-	    it->decision == INST_D_TYPE || it->decision == INST_D_REMOVE || it->decision == INST_D_META)) {
+	if (acts(it) && it->other_mount) {
 		it->decision = INST_D_BLOCKED;
-		it->note = INST_NOTE_BLOCKED + 1;
+		it->why = "is on another mount than the root";
+	} else if (acts(it) && pl->o->state != NULL &&
+	    dray_path_under(v.en.path, v.en.len, pl->o->state, strlen(pl->o->state))) {
+		it->decision = INST_D_BLOCKED;
+		it->why = "lies in the state folder; name another one with --state";
 	}
 	return 0;
 }

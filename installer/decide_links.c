@@ -108,7 +108,7 @@ swap_in(struct inst_item *it)
 {
 	if (it->other_mount) {
 		it->decision = INST_D_BLOCKED;
-		it->note = INST_NOTE_BLOCKED + 1;
+		it->why = "is on another mount than the root";
 		return;
 	}
 	it->decision = INST_D_UPDATE;

@@ -34,7 +34,8 @@ struct looking {
 	struct inst_planning *pl;
 	size_t first;
 	struct looker *lookers;
-	atomic_size_t done;
+	atomic_uint_fast64_t done;	/* bytes hashed */
+	uint64_t total;
 };
 
 void
@@ -274,17 +275,43 @@ look_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct inst_item *it = &pl->items[lk->first + i];
 	char quoted[DRAY_QUOTE_CAP(255)];
 	struct dray_entry en;
-	size_t done;
+	uint64_t done;
 
 	if (pl->o->stop != NULL && pl->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
 	dray_index_entry(pl->ix, it->row, &en);
 	if (look_item(pl, &lk->lookers[worker], it, &en, e) != 0)
 		return dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
-	done = atomic_fetch_add(&lk->done, 1) + 1;
-	if (pl->o->progress != NULL)
-		pl->o->progress(pl->o->ctx, done, pl->n - lk->first);
+	if (it->id.type != DRAY_FILE || pl->o->progress == NULL)
+		return 0;
+	done = atomic_fetch_add(&lk->done, it->id.size) + it->id.size;
+	pl->o->progress(pl->o->ctx, done, done > lk->total ? done : lk->total);
 	return 0;
+}
+
+/* what is likely to be hashed, for the progress line only: the first former state, or else the target */
+static uint64_t
+likely_size(const struct inst_planning *pl, const struct inst_item *it)
+{
+	struct dray_content c;
+	struct dray_entry en;
+	struct dray_state s;
+	struct dray_alt alt;
+	uint32_t row;
+
+	dray_index_entry(pl->ix, it->row, &en);
+	row = en.target;
+	if (en.alt_count > 0) {
+		dray_index_alt(pl->ix, en.alt_first, &alt);
+		row = alt.state;
+	}
+	if (row == DRAY_NONE)
+		return 0;
+	dray_index_state(pl->ix, row, &s);
+	if (s.type != DRAY_FILE)
+		return 0;
+	dray_index_content(pl->ix, s.content, &c);
+	return c.size < UINT32_MAX ? c.size : UINT32_MAX;
 }
 
 /* look at items[first ..] */
@@ -297,6 +324,8 @@ inst_look_items(struct inst_planning *pl, size_t first, struct dray_err *e)
 
 	if (first >= pl->n)
 		return 0;
+	for (size_t i = first; i < pl->n; i++)
+		lk.total += likely_size(pl, &pl->items[i]);
 	if (pl->n - first < threads)
 		threads = (unsigned)(pl->n - first);
 	if ((lk.lookers = calloc(threads, sizeof(*lk.lookers))) == NULL)

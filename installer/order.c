@@ -283,7 +283,6 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 	struct parent *must = NULL, up;
 	struct dray_walk w;
 	size_t n = 0, n_made = mk->n;
-	const char *state = pl->o->state;
 	int rc = -1;
 
 	if (n_made == 0)
@@ -311,19 +310,6 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 		dray_index_entry(pl->ix, it->row, &en);
 		up = (struct parent){ en.path, en.len };
 		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL && dir_time(pl, &w, &up, false, mk, e) != 0)
-			goto out;
-	}
-	/* making the state folder moved the times of the directories above it */
-	up = (struct parent){ state, state == NULL ? 0 : strlen(state) };
-	while (up.len > 0 && (up.len = inst_parent_len(up.path, up.len)) > 0) {
-		uint32_t row = dray_index_find(pl->ix, up.path, up.len);
-		struct dray_entry en;
-
-		if (row == DRAY_NONE || pl->at[row] != DRAY_NONE)
-			continue;	/* not the release's, or an item and so done above */
-		dray_index_entry(pl->ix, row, &en);
-		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL &&
-		    dir_time(pl, &w, &(struct parent){ en.path, en.len }, false, mk, e) != 0)
 			goto out;
 	}
 	rc = 0;

@@ -163,7 +163,6 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 			mark(pl, &r);
 		} else {
 			it->decision = INST_D_CONFLICT;
-			it->note = INST_NOTE_CONFLICT + 1;
 			it->why = "the bundle holds no full copy of it, and what it builds on is not here";
 		}
 	}

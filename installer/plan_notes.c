@@ -68,7 +68,7 @@ one(struct inst_planning *pl, const struct inst_item *it)
 		return note(pl, it, INST_NOTE_CONFLICT, "has to give way, but holds %s", holder(pl, it, what, sizeof(what)));
 	case INST_D_BLOCKED:
 		p->blocked++;
-		return note(pl, it, INST_NOTE_BLOCKED, "is on another mount than the root");
+		return note(pl, it, INST_NOTE_BLOCKED, "%s", it->why);
 	case INST_D_KEEP:
 		if (it->untouched)
 			return 0;

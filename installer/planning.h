@@ -50,7 +50,7 @@ struct inst_item {
 	char *foreign;		/* a directory that shall go: first name in it that no release knows; owned */
 
 	uint8_t decision;
-	uint8_t note;		/* enum inst_note_kind + 1, or 0: for KEEP and CONFLICT */
+	uint8_t note;		/* KEEP: enum inst_note_kind + 1, else 0 */
 	bool is_target;		/* type and content are the target's already */
 	bool park, edited;	/* a local edit is replaced / keeps its content */
 	bool park_inside;	/* something beneath it is a local edit */
@@ -66,7 +66,7 @@ struct inst_item {
 	uint32_t stays_for;
 	uint32_t made;		/* order.c: its op before sorting, or DRAY_NONE */
 	uint64_t bases;		/* bit mask of bases it matches */
-	const char *why;	/* static text for a conflict */
+	const char *why;	/* CONFLICT, BLOCKED: static text */
 };
 
 struct inst_planning {
@@ -85,7 +85,7 @@ struct inst_planning {
 
 /* look.c */
 size_t inst_parent_len(const char *path, size_t len);	/* 0: directly in the root */
-bool inst_xattr_managed(const char *name, size_t len);
+bool inst_xattr_ours(const char *name, size_t len);
 DRAY_MUST_CHECK int inst_meta_pick(const struct inst_meta *live, const struct inst_meta *want, struct inst_meta *out,
     struct dray_err *e);
 bool inst_state_is(const struct dray_index *ix, const struct dray_state *s, const struct inst_item *it);

@@ -1,0 +1,100 @@
+/*
+ * cmd.h - what the subcommands of dray-install share. Not used outside cmd_*.c, front.c, report.c, check.c, main.c.
+ */
+#ifndef INST_CMD_H
+#define INST_CMD_H
+
+#include "tool/tool.h"
+
+#include "installer/commit.h"
+
+/* options and open things of one run */
+struct inst_front {
+	struct tool_common common;
+	const char *root, *state;	/* as given; state may be NULL */
+	struct tool_list keyring;
+	const char *bundle;		/* path as given; NULL: none */
+	struct inst_state st;
+	struct inst_anchor anchor;
+	struct dray_keyring *keys;
+	struct dray_bundle *b;
+	int fd;
+	bool told;			/* the failure is in the JSON document that was printed already */
+};
+
+/* front.c */
+void inst_front_init(struct inst_front *f);
+void inst_front_close(struct inst_front *f);
+/** inst_front_bundle - keyring (the running system's unless named), bundle, signature, index */
+DRAY_MUST_CHECK int inst_front_bundle(struct inst_front *f, struct dray_err *e);
+/** inst_front_state - root, state folder, anchor; @write: for a run that changes something */
+DRAY_MUST_CHECK int inst_front_state(struct inst_front *f, bool write, struct dray_err *e);
+/** inst_front_fits - is the bundle for this system, and not older than what it had? 22, 23 */
+DRAY_MUST_CHECK int inst_front_fits(const struct inst_front *f, struct dray_err *e);
+/** inst_front_floor - the same without a record: a base that is newer than the bundle and that the tree matches */
+DRAY_MUST_CHECK int inst_front_floor(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
+/** inst_pending_text - what an interrupted run left, in words; NULL: nothing that matters */
+const char *inst_pending_text(enum inst_pending what);
+DRAY_MUST_CHECK int inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e);
+/** inst_front_rights - without root rights: does the plan need what this user cannot do? 22 */
+DRAY_MUST_CHECK int inst_front_rights(const struct inst_plan *p, struct dray_err *e);
+/** inst_command - "dray-install VERB BUNDLE --root R --state S --keyring K", quoted for a shell; malloc'ed, NULL: no memory */
+char *inst_command(const struct inst_front *f, const char *verb, const char *more);
+/** inst_print_paths - paths under a heading, the first ten unless -v */
+void inst_print_paths(const struct inst_front *f, const char *heading, const struct inst_foreign *list);
+/** inst_say - one line of narration: stdout, or stderr with --json; nothing with -q */
+void inst_say(const struct inst_front *f, const char *fmt, ...) DRAY_PRINTF(2, 3);
+
+/** inst_json_error - the same object that tool_error prints, inside a document that has more to say */
+void inst_json_error(struct inst_front *f, struct dray_json *o, const struct dray_err *e);
+/** inst_front_error - tool_error, once. Return: the exit status */
+int inst_front_error(const struct inst_front *f, const struct dray_err *e);
+
+/* options every subcommand with a root has; the table ends after them */
+#define INST_OPTS_ROOT(f) \
+	{ .name = "root", .kind = TOOL_TEXT, .out = &(f).root, .arg = "DIR", .help = "the tree to work on (default: /)" }, \
+	{ .name = "state", .kind = TOOL_TEXT, .out = &(f).state, .arg = "DIR", \
+	    .help = "state folder beneath the root" }
+#define INST_OPT_KEYRING(f) \
+	{ .name = "keyring", .kind = TOOL_LIST, .out = &(f).keyring, .arg = "FILE", \
+	    .help = "trusted keys; repeats (default: /etc/dray/keyring.json or /etc/dray/keyring.d)" }
+
+/* report.c */
+const char *inst_note_name(enum inst_note_kind kind);
+void inst_report_text(const struct inst_front *f, const struct inst_plan *p);
+void inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct dray_json *o);
+/** inst_report_notes - what was left alone, parked or refused, and why */
+void inst_report_notes(const struct inst_front *f, const struct inst_plan *p);
+
+/* check.c */
+enum inst_diff { INST_DIFF_MISSING, INST_DIFF_TYPE, INST_DIFF_CONTENT, INST_DIFF_OWNER, INST_DIFF_MODE, INST_DIFF_XATTRS,
+	INST_DIFF_MTIME, INST_DIFF_LINKS, INST_DIFF_UNREADABLE, INST_DIFFS };
+struct inst_checked { uint32_t row; uint16_t diffs; };	/* bit 1 << enum inst_diff */
+struct inst_check {
+	struct inst_checked *v;		/* what differs, in path order */
+	size_t n, entries;
+	uint64_t bytes;			/* hashed */
+};
+extern const char *const inst_diff_name[INST_DIFFS];
+struct inst_check_opts {
+	unsigned threads;
+	bool quick;			/* content by size only */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *ctx;
+	int (*stop)(void);
+};
+/** inst_check_tree - every entry of the release against the tree; differences are a result, not a failure */
+DRAY_MUST_CHECK int inst_check_tree(int rootfd, const struct dray_index *ix, const struct inst_check_opts *o,
+    struct inst_check *out, struct dray_err *e);
+void inst_check_free(struct inst_check *c);
+
+/* cmd_*.c */
+int inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_status(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_check(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * cmd_plan.c - dray-install plan: what apply would do here, without doing anything.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dray/num.h"
+
+#include "installer/cmd.h"
+
+/* an unfinished run comes first: what is planned now would not be what is there afterwards */
+static int
+refuse_pending(const struct inst_front *f, struct dray_err *e)
+{
+	enum inst_pending what;
+	uint32_t number;
+	char *again;
+
+	if (f->st.dir == -1)
+		return 0;
+	if (inst_pending(&f->st, &what, &number, e) != 0)
+		return -1;
+	if (inst_pending_text(what) == NULL || what == INST_PENDING_FORGET)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "%s on %s", inst_pending_text(what), f->root);
+	{
+		struct inst_front bare = *f;
+
+		bare.bundle = NULL;
+		again = inst_command(&bare, "resume", NULL);
+	}
+	if (again != NULL)
+		dray_hint(e, "finish it first: %s", again);
+	free(again);
+	return -1;
+}
+
+static int
+run(struct inst_front *f, struct dray_err *e)
+{
+	struct inst_plan *p = NULL;
+	struct dray_json *o = NULL;
+	char hex[65], more[80], *next = NULL;
+	int refused, rc = -1;
+
+	if (inst_front_bundle(f, e) != 0 || inst_front_state(f, false, e) != 0 || refuse_pending(f, e) != 0 ||
+	    inst_front_fits(f, e) != 0 || inst_front_plan(f, &p, e) != 0)
+		goto out;
+	if (inst_front_floor(f, p, e) != 0)
+		goto out;
+	refused = inst_plan_verdict(p, e);
+	if (!f->common.json) {
+		inst_report_text(f, p);
+	} else {
+		struct dray_err printing = { .code = DRAY_OK };
+
+		o = dray_json_new_obj();
+		inst_report_json(f, p, o);
+		if (refused != 0)
+			inst_json_error(f, o, e);
+		if (tool_json(o, &printing) != 0) {
+			*e = printing;
+			goto out;
+		}
+	}
+	if (refused != 0)
+		goto out;
+	if (p->partial) {
+		inst_say(f, "the plan is partial and has no id; run it as root to see everything");
+	} else if (p->n_ops == 0) {
+		inst_say(f, "nothing to do: everything is as the release wants it, or left alone");
+	} else {
+		snprintf(more, sizeof(more), "--plan %s", dray_hex(p->id, 32, hex));
+		if ((next = inst_command(f, "apply", more)) != NULL)
+			inst_say(f, "next: %s", next);
+	}
+	rc = 0;
+out:
+	free(next);
+	inst_plan_free(p);
+	return rc;
+}
+
+int
+inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self)
+{
+	struct inst_front f;
+	struct tool_opt opts[] = { INST_OPTS_ROOT(f), INST_OPT_KEYRING(f), { .name = NULL } };
+	struct dray_err e = { .code = DRAY_OK };
+	const char *operand[1];
+	size_t n;
+	int rc;
+
+	inst_front_init(&f);
+	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 1, 1, operand, &n)) != -1)
+		return rc;
+	f.bundle = operand[0];
+	tool_signals();
+	rc = run(&f, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	inst_front_close(&f);
+	return rc;
+}

@@ -1,0 +1,202 @@
+/*
+ * cmd_recover.c - dray-install resume (finish what was interrupted) and rollback (back to the state before).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dray/path.h"
+
+#include "installer/cmd.h"
+#include "installer/switch.h"
+
+static const char *
+result_word(enum inst_pending did, bool back)
+{
+	switch (did) {
+	case INST_PENDING_NONE:
+		return "nothing";
+	case INST_PENDING_STAGED:
+		return "dropped";
+	case INST_PENDING_FORWARD:
+	case INST_PENDING_FINISH:
+		return back ? "back" : "forward";
+	case INST_PENDING_BACKWARD:
+		return "back";
+	case INST_PENDING_FORGET:
+		return "forgotten";
+	}
+	return "nothing";
+}
+
+static int
+print_result(const char *result, const struct inst_foreign *kept, const struct inst_installed *now, struct dray_err *e)
+{
+	struct dray_json *o = dray_json_new_obj(), *a;
+
+	dray_json_set_str(o, "result", result);
+	if (now->known) {
+		dray_json_set_str(o, "product", now->product);
+		dray_json_set_str(o, "version", now->version);
+	}
+	a = dray_json_set_arr(o, "kept");
+	for (size_t i = 0; i < kept->n; i++)
+		dray_json_push_str(a, kept->paths[i]);
+	return tool_json(o, e);
+}
+
+static int
+resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_err *e)
+{
+	enum inst_pending did;
+	const char *what;
+
+	if (inst_front_state(f, true, e) != 0 || inst_recover(&f->st, back, true, &did, kept, e) != 0 ||
+	    inst_anchor_load(&f->st, &f->anchor, e) != 0)
+		return -1;
+	what = inst_pending_text(did);
+	if (did == INST_PENDING_NONE)
+		inst_say(f, "nothing was interrupted on %s: nothing to do", f->root);
+	else if (did == INST_PENDING_STAGED)
+		inst_say(f, "what an interrupted run had staged is deleted; nothing live had been changed");
+	else
+		inst_say(f, "%s; it is finished now, %s", what, strcmp(result_word(did, back), "back") == 0 ?
+		    "back to the old state" : "in the new state");
+	inst_print_paths(f, "changed by somebody else meanwhile; kept in the stash:", kept);
+	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED) {
+		char *next = inst_command(f, "status", NULL);
+
+		if (next != NULL)
+			inst_say(f, "next: %s", next);
+		free(next);
+	}
+	return f->common.json ? print_result(result_word(did, back), kept, &f->anchor.installed, e) : 0;
+}
+
+int
+inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self)
+{
+	struct inst_front f;
+	bool back = false;
+	struct tool_opt opts[] = {
+		INST_OPTS_ROOT(f),
+		{ .name = "back", .kind = TOOL_FLAG, .out = &back, .help = "go back to the old state instead of forward" },
+		{ .name = NULL }
+	};
+	struct inst_foreign kept = { .n = 0 };
+	struct dray_err e = { .code = DRAY_OK };
+	size_t n;
+	int rc;
+
+	inst_front_init(&f);
+	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
+		return rc;
+	tool_signals();
+	rc = resume(&f, back, &kept, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	inst_foreign_free(&kept);
+	inst_front_close(&f);
+	return rc;
+}
+
+/* what changed since the upgrade: it will be in the stash afterwards, not in the tree */
+static int
+list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_foreign *drift, struct dray_err *e)
+{
+	struct inst_ident now;
+	struct dray_walk w;
+	int rc = -1;
+
+	dray_walk_init(&w, f->st.root);
+	for (size_t i = 0; i < tx->n_swaps; i++) {
+		const struct inst_op *op = &tx->ops[i];
+
+		if (inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
+			goto out;
+		if (!inst_ident_same(&now, &op->now) && inst_foreign_add(drift, op->path, op->len, e) != 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	dray_walk_close(&w);
+	return rc;
+}
+
+static int
+rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
+{
+	struct inst_foreign drift = { .n = 0 }, meanwhile = { .n = 0 };
+	struct inst_tx *tx = NULL;
+	struct inst_installed from;
+	enum inst_pending did;
+	char *next = NULL;
+	int rc = -1;
+
+	if (inst_front_state(f, true, e) != 0)
+		goto out;
+	/* an upgrade cut in its switch is finished first: then there is one state to go back from */
+	if (inst_recover(&f->st, false, true, &did, &meanwhile, e) != 0)
+		goto out;
+	if (inst_pending_text(did) != NULL)
+		inst_say(f, "%s; that is finished now", inst_pending_text(did));
+	inst_print_paths(f, "changed by somebody else meanwhile; kept in the stash:", &meanwhile);
+	if (did == INST_PENDING_BACKWARD) {
+		/* that was the way back already; a second one would go one upgrade too far */
+		if (inst_anchor_load(&f->st, &f->anchor, e) != 0)
+			goto out;
+		from = f->anchor.installed;
+	} else {
+		if (inst_stash(&f->st, true, &tx, e) != 0)
+			goto out;
+		if (tx == NULL) {
+			dray_fail(e, DRAY_E_SYSTEM, "there is nothing to go back to on %s", f->root);
+			dray_hint(e, "no upgrade was made here, or its stash was freed by forget");
+			goto out;
+		}
+		from = tx->from;
+		if (list_drift(f, tx, &drift, e) != 0)
+			goto out;
+		inst_print_paths(f, "changed since the upgrade, and not kept in place:", &drift);
+		if (tool_signal_seen() != 0) {
+			dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+			dray_hint(e, "nothing live was changed");
+			goto out;
+		}
+		if (inst_undo(&f->st, tx, kept, e) != 0)
+			goto out;
+	}
+	if (from.known)
+		inst_say(f, "%s is back at %s %s", f->root, from.product, from.version);
+	else
+		inst_say(f, "%s is back in the state before the upgrade", f->root);
+	inst_print_paths(f, "changed since the upgrade; kept in the stash:", kept);
+	if ((next = inst_command(f, "status", NULL)) != NULL)
+		inst_say(f, "next: %s", next);
+	rc = f->common.json ? print_result("back", kept, &from, e) : 0;
+out:
+	free(next);
+	inst_tx_close(tx);
+	inst_foreign_free(&drift);
+	inst_foreign_free(&meanwhile);
+	return rc;
+}
+
+int
+inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self)
+{
+	struct inst_front f;
+	struct tool_opt opts[] = { INST_OPTS_ROOT(f), { .name = NULL } };
+	struct inst_foreign kept = { .n = 0 };
+	struct dray_err e = { .code = DRAY_OK };
+	size_t n;
+	int rc;
+
+	inst_front_init(&f);
+	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
+		return rc;
+	tool_signals();
+	rc = rollback(&f, &kept, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	inst_foreign_free(&kept);
+	inst_front_close(&f);
+	return rc;
+}

@@ -1,0 +1,325 @@
+/*
+ * cmd_status.c - dray-install status (what is installed, pending and kept for going back) and forget (free it).
+ */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/num.h"
+
+#include "installer/cmd.h"
+
+#define DEPTH_MAX 64u	/* handles held at once; what lies deeper is not counted */
+
+struct generation {
+	uint32_t number;
+	const char *state;
+	struct inst_installed from, to;
+	bool known;		/* @from and @to are */
+	uint64_t bytes;
+	struct inst_foreign parked;
+};
+
+/* bytes on disk of all in @dir; takes @dir. What vanishes meanwhile is not counted: it is a figure for people. */
+static uint64_t
+disk_use(int dir, unsigned depth)
+{
+	uint64_t sum = 0;
+	struct dirent *d;
+	struct stat st;
+	DIR *list;
+	int sub;
+
+	if ((list = fdopendir(dir)) == NULL) {
+		close(dir);
+		return 0;
+	}
+	while ((d = readdir(list)) != NULL) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
+		    fstatat(dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		sum += (uint64_t)st.st_blocks * 512 / (st.st_nlink > 0 && !S_ISDIR(st.st_mode) ? (uint64_t)st.st_nlink : 1);
+		if (!S_ISDIR(st.st_mode) || depth >= DEPTH_MAX)
+			continue;
+		sub = openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub != -1)
+			sum += disk_use(sub, depth + 1);
+	}
+	closedir(list);
+	return sum;
+}
+
+static const char *
+state_name(const struct inst_tx *tx)
+{
+	switch (tx->state) {
+	case INST_TX_OPEN: return "staged";
+	case INST_TX_COMMIT: return "switching";
+	case INST_TX_DONE: return "switched";
+	case INST_TX_FINISHED: return "done";
+	case INST_TX_UNDO: return "going-back";
+	case INST_TX_UNDONE: return "back";
+	case INST_TX_FORGET: return tx->arg == INST_FORGET_DONE ? "leftover" : "forgetting";
+	}
+	return "unknown";
+}
+
+static int
+read_generation(const struct inst_front *f, uint32_t number, struct generation *g, struct dray_err *e)
+{
+	struct inst_tx *tx;
+	int fd, rc = -1;
+
+	if (inst_tx_open(&f->st, number, false, &tx, e) != 0)
+		return -1;
+	g->number = number;
+	g->state = state_name(tx);
+	g->known = tx->has_plan;
+	g->from = tx->from;
+	g->to = tx->to;
+	if ((fd = openat(tx->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		dray_fail_errno(e, "open a generation");
+		goto out;
+	}
+	g->bytes = disk_use(fd, 0);
+	if (tx->has_plan && (tx->state == INST_TX_FINISHED || tx->state == INST_TX_FORGET) &&
+	    inst_parked(&f->st, tx, &g->parked, e) != 0)
+		goto out;
+	rc = 0;
+out:
+	inst_tx_close(tx);
+	return rc;
+}
+
+static void
+set_installed(struct dray_json *o, const char *key, const struct inst_installed *in)
+{
+	struct dray_json *i;
+	char hex[65];
+
+	if (!in->known)
+		return;
+	i = dray_json_set_obj(o, key);
+	dray_json_set_str(i, "product", in->product);
+	dray_json_set_str(i, "version", in->version);
+	dray_json_set_int(i, "counter", (int64_t)in->counter);
+	dray_json_set_str(i, "bundle_id", dray_hex(in->id, 32, hex));
+}
+
+static const char *
+pending_word(enum inst_pending p)
+{
+	switch (p) {
+	case INST_PENDING_NONE: break;
+	case INST_PENDING_STAGED: return "staged";
+	case INST_PENDING_FORWARD: return "switching";
+	case INST_PENDING_BACKWARD: return "going-back";
+	case INST_PENDING_FINISH: return "switched";
+	case INST_PENDING_FORGET: return "forgetting";
+	}
+	return "none";
+}
+
+static int
+print_json(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n,
+    struct dray_err *e)
+{
+	struct dray_json *o = dray_json_new_obj(), *a, *one, *parked;
+
+	set_installed(o, "installed", &f->anchor.installed);
+	a = dray_json_set_arr(o, "floors");
+	for (size_t i = 0; i < f->anchor.n_floors; i++) {
+		one = dray_json_push_obj(a);
+		dray_json_set_str(one, "product", f->anchor.floors[i].product);
+		dray_json_set_int(one, "counter", (int64_t)f->anchor.floors[i].counter);
+	}
+	dray_json_set_str(o, "pending", pending_word(pending));
+	a = dray_json_set_arr(o, "generations");
+	for (size_t i = 0; i < n; i++) {
+		one = dray_json_push_obj(a);
+		dray_json_set_int(one, "number", g[i].number);
+		dray_json_set_str(one, "state", g[i].state);
+		dray_json_set_int(one, "bytes", (int64_t)g[i].bytes);
+		if (g[i].known) {
+			set_installed(one, "from", &g[i].from);
+			set_installed(one, "to", &g[i].to);
+		}
+		parked = dray_json_set_arr(one, "parked");
+		for (size_t k = 0; k < g[i].parked.n; k++)
+			dray_json_push_str(parked, g[i].parked.paths[k]);
+	}
+	return tool_json(o, e);
+}
+
+static void
+print_text(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n)
+{
+	const struct inst_installed *in = &f->anchor.installed;
+	char size[32], *next;
+	bool back = false, parked = false;
+
+	if (in->known)
+		inst_say(f, "%s has %s %s (release counter %" PRIu64 ")", f->root, in->product, in->version, in->counter);
+	else
+		inst_say(f, "nothing is recorded as installed on %s", f->root);
+	for (size_t i = 0; i < f->anchor.n_floors; i++)
+		inst_say(f, "floor of %s: release counter %" PRIu64, f->anchor.floors[i].product,
+		    f->anchor.floors[i].counter);
+	if (in->known && f->anchor.n_floors == 0)
+		inst_say(f, "no floor is known");
+	for (size_t i = 0; i < n; i++) {
+		inst_say(f, "generation %u: %s%s%s%s%s, %s", (unsigned)g[i].number, g[i].state,
+		    g[i].known && g[i].from.known ? ", from " : "", g[i].known && g[i].from.known ? g[i].from.version : "",
+		    g[i].known ? " to " : "", g[i].known ? g[i].to.version : "", tool_human(g[i].bytes, size));
+		inst_print_paths(f, "  parked there:", &g[i].parked);
+		back |= strcmp(g[i].state, "done") == 0;
+		parked |= g[i].parked.n > 0;
+	}
+	if (inst_pending_text(pending) != NULL) {
+		inst_say(f, "pending: %s", inst_pending_text(pending));
+		next = inst_command(f, "resume", NULL);
+	} else if (pending == INST_PENDING_STAGED) {
+		inst_say(f, "an interrupted run left staged files; apply takes them over, resume deletes them");
+		next = inst_command(f, "resume", NULL);
+	} else if (back) {
+		next = inst_command(f, "rollback", NULL);
+		if (next != NULL)
+			inst_say(f, "to go back: %s", next);
+		free(next);
+		next = inst_command(f, "forget", NULL);
+		if (next != NULL)
+			inst_say(f, "to free that room: %s", next);
+		free(next);
+		return;
+	} else if (parked) {
+		next = inst_command(f, "forget", "--parked");
+	} else {
+		inst_say(f, "nothing is pending and nothing is kept: nothing to do");
+		return;
+	}
+	if (next != NULL)
+		inst_say(f, "next: %s", next);
+	free(next);
+}
+
+static int
+status(struct inst_front *f, struct dray_err *e)
+{
+	enum inst_pending pending = INST_PENDING_NONE;
+	struct generation *g = NULL;
+	uint32_t *numbers = NULL, number;
+	size_t n = 0, read = 0;
+	int rc = -1;
+
+	if (inst_front_state(f, false, e) != 0)
+		return -1;
+	if (f->st.dir != -1) {
+		if (inst_pending(&f->st, &pending, &number, e) != 0 || inst_tx_list(&f->st, &numbers, &n, e) != 0)
+			goto out;
+		if ((g = calloc(n + 1, sizeof(*g))) == NULL) {
+			dray_fail(e, DRAY_E_IO, "out of memory");
+			goto out;
+		}
+		for (; read < n; read++)
+			if (read_generation(f, numbers[read], &g[read], e) != 0)
+				goto out;
+	}
+	if (f->common.json) {
+		rc = print_json(f, pending, g, n, e);
+	} else {
+		print_text(f, pending, g, n);
+		rc = 0;
+	}
+out:
+	for (size_t i = 0; g != NULL && i < n; i++)
+		inst_foreign_free(&g[i].parked);
+	free(g);
+	free(numbers);
+	return rc;
+}
+
+int
+inst_cmd_status(int argc, char **argv, const struct tool_cmd *self)
+{
+	struct inst_front f;
+	struct tool_opt opts[] = { INST_OPTS_ROOT(f), { .name = NULL } };
+	struct dray_err e = { .code = DRAY_OK };
+	size_t n;
+	int rc;
+
+	inst_front_init(&f);
+	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
+		return rc;
+	rc = status(&f, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	inst_front_close(&f);
+	return rc;
+}
+
+static int
+forget(struct inst_front *f, bool parked, struct dray_err *e)
+{
+	struct inst_forgotten out = { .generations = 0 };
+	struct inst_foreign kept = { .n = 0 };
+	enum inst_pending did;
+	struct dray_json *o;
+	char *next;
+	int rc;
+
+	if (inst_front_state(f, true, e) != 0)
+		return -1;
+	rc = inst_recover(&f->st, false, false, &did, &kept, e);
+	if (rc == 0 && inst_pending_text(did) != NULL)
+		inst_say(f, "%s; that is finished now", inst_pending_text(did));
+	inst_foreign_free(&kept);
+	if (rc != 0 || inst_forget(&f->st, parked, &out, e) != 0)
+		return -1;
+	if (f->common.json) {
+		o = dray_json_new_obj();
+		dray_json_set_int(o, "generations", (int64_t)out.generations);
+		dray_json_set_int(o, "freed", (int64_t)out.slots);
+		dray_json_set_int(o, "kept", (int64_t)out.kept);
+		return tool_json(o, e);
+	}
+	if (out.generations == 0 && out.kept == 0)
+		inst_say(f, "nothing is kept on %s: nothing to do", f->root);
+	else
+		inst_say(f, "%zu old objects of %zu upgrades freed; they cannot be rolled back any more", out.slots,
+		    out.generations);
+	if (out.kept > 0) {
+		inst_say(f, "%zu parked objects stay, because they were changed here", out.kept);
+		if ((next = inst_command(f, "forget", "--parked")) != NULL)
+			inst_say(f, "to free them too: %s", next);
+		free(next);
+	}
+	return 0;
+}
+
+int
+inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self)
+{
+	struct inst_front f;
+	bool parked = false;
+	struct tool_opt opts[] = {
+		INST_OPTS_ROOT(f),
+		{ .name = "parked", .kind = TOOL_FLAG, .out = &parked, .help = "free parked local edits too" },
+		{ .name = NULL }
+	};
+	struct dray_err e = { .code = DRAY_OK };
+	size_t n;
+	int rc;
+
+	inst_front_init(&f);
+	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
+		return rc;
+	tool_signals();
+	rc = forget(&f, parked, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	inst_front_close(&f);
+	return rc;
+}

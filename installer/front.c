@@ -1,0 +1,313 @@
+/*
+ * front.c - what happens before a plan: keyring, bundle, state folder, and whether the bundle is for this system.
+ */
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/os.h"
+
+#include "tool/look.h"
+
+#include "installer/cmd.h"
+
+#define KEYRING_FILE "/etc/dray/keyring.json"
+#define KEYRING_DIR "/etc/dray/keyring.d"
+
+void
+inst_front_init(struct inst_front *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->root = "/";
+	f->fd = -1;
+	f->st.root = f->st.dir = f->st.lock = -1;
+}
+
+void
+inst_front_close(struct inst_front *f)
+{
+	dray_bundle_close(f->b);
+	dray_keyring_free(f->keys);
+	if (f->fd != -1)
+		close(f->fd);
+	inst_state_close(&f->st);
+}
+
+/* always the running system's: a tree that is to be upgraded must not say whom to trust */
+static int
+load_keys(struct inst_front *f, struct dray_err *e)
+{
+	const char *usual;
+	struct stat st;
+
+	if (f->keyring.n > 0)
+		return dray_keyring_load(f->keyring.v, f->keyring.n, f->common.allow_test_keys, &f->keys, e);
+	if (stat(KEYRING_FILE, &st) == 0)
+		usual = KEYRING_FILE;
+	else if (stat(KEYRING_DIR, &st) == 0)
+		usual = KEYRING_DIR;
+	else {
+		dray_fail(e, DRAY_E_TRUST, "no keyring: neither --keyring nor %s nor %s", KEYRING_FILE, KEYRING_DIR);
+		return dray_hint(e, "name the public key of whoever signs your bundles: --keyring FILE");
+	}
+	return dray_keyring_load(&usual, 1, f->common.allow_test_keys, &f->keys, e);
+}
+
+int
+inst_front_bundle(struct inst_front *f, struct dray_err *e)
+{
+	struct dray_bundle_opts o = { .threads = (unsigned)f->common.jobs };
+
+	if (load_keys(f, e) != 0)
+		return -1;
+	o.keyring = f->keys;
+	if (tool_bundle_fd(f->bundle, &f->fd, e) != 0)
+		return -1;
+	return dray_bundle_open(f->fd, &o, &f->b, e);
+}
+
+int
+inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
+{
+	if (inst_state_open(f->root, f->state, write, &f->st, e) != 0)
+		return -1;
+	return inst_anchor_load(&f->st, &f->anchor, e);
+}
+
+int
+inst_front_fits(const struct inst_front *f, struct dray_err *e)
+{
+	const struct dray_desc *d = dray_bundle_desc(f->b);
+	const struct inst_installed *have = &f->anchor.installed;
+	uint64_t floor;
+	bool fits;
+
+	if (strcmp(d->os, "any") != 0 && strcmp(d->os, os_name()) != 0) {
+		dray_fail(e, DRAY_E_SYSTEM, "the bundle is for %s, this system is %s", d->os, os_name());
+		return dray_hint(e, "take the bundle that was built for %s", os_name());
+	}
+	if (have->known) {
+		fits = strcmp(have->product, d->product) == 0;
+		for (size_t i = 0; i < d->n_compatible; i++)
+			fits |= strcmp(have->product, d->compatible[i]) == 0;
+		if (!fits) {
+			dray_fail(e, DRAY_E_SYSTEM, "the bundle is for product %s, but %s has %s %s", d->product, f->root,
+			    have->product, have->version);
+			return dray_hint(e, "take a bundle for %s, or name the right --root", have->product);
+		}
+	}
+	floor = inst_anchor_floor(&f->anchor, d->product);
+	if (d->counter < floor) {
+		dray_fail(e, DRAY_E_FLOOR, "%s %s has release counter %" PRIu64 ", but %s already had %" PRIu64,
+		    d->product, d->version, d->counter, f->root, floor);
+		return dray_hint(e, "older releases are refused; to go back to the state before, use rollback");
+	}
+	return 0;
+}
+
+int
+inst_front_floor(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e)
+{
+	const struct dray_desc *d = dray_bundle_desc(f->b);
+	size_t best = 0;
+
+	if (f->anchor.installed.known || inst_anchor_floor(&f->anchor, d->product) != 0)
+		return 0;
+	for (size_t i = 1; i < d->n_bases; i++)
+		if (p->matched[i] > p->matched[best])
+			best = i;
+	if (d->n_bases == 0 || p->matched[best] == 0 || d->bases[best].history || d->bases[best].counter <= d->counter)
+		return 0;
+	dray_fail(e, DRAY_E_FLOOR, "%s %s has release counter %" PRIu64 ", but %s looks like %s with %" PRIu64, d->product,
+	    d->version, d->counter, f->root, d->bases[best].version, d->bases[best].counter);
+	return dray_hint(e, "older releases are refused");
+}
+
+const char *
+inst_pending_text(enum inst_pending what)
+{
+	switch (what) {
+	case INST_PENDING_NONE:
+	case INST_PENDING_STAGED:
+		break;
+	case INST_PENDING_FORWARD:
+		return "an upgrade was interrupted while it was switching";
+	case INST_PENDING_BACKWARD:
+		return "a rollback was interrupted";
+	case INST_PENDING_FINISH:
+		return "an upgrade was interrupted after its switch, before it was recorded";
+	case INST_PENDING_FORGET:
+		return "forget was interrupted";
+	}
+	return NULL;
+}
+
+int
+inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e)
+{
+	struct tool_progress pr;
+	struct inst_plan_opts o = { .threads = (unsigned)f->common.jobs, .state = f->st.rel, .progress = tool_progress_at,
+	    .ctx = &pr, .stop = tool_signal_seen };
+	int rc;
+
+	tool_progress_begin(&pr, &f->common, "looking", 0);
+	rc = inst_plan_make(f->st.root, f->b, &o, p, e);
+	tool_progress_end(&pr);
+	return rc;
+}
+
+int
+inst_front_rights(const struct inst_plan *p, struct dray_err *e)
+{
+	char quoted[DRAY_QUOTE_CAP(255)];
+	uint32_t me = (uint32_t)geteuid(), mine = (uint32_t)getegid();
+	struct dray_entry en;
+	struct dray_state s;
+	struct dray_attrs a;
+	size_t n = 0;
+	uint32_t first = DRAY_NONE;
+
+	if (me == 0)
+		return 0;
+	for (size_t i = 0; i < p->n_nodes + p->n_ops; i++) {
+		uint32_t row = i < p->n_nodes ? p->nodes[i].entry : p->ops[i - p->n_nodes].entry;
+
+		/* of ops only those that change an owner in place; what is swapped in has its nodes */
+		if (i >= p->n_nodes && (p->ops[i - p->n_nodes].kind != INST_OP_META ||
+		    (p->ops[i - p->n_nodes].after.has & (DRAY_HAS_UID | DRAY_HAS_GID)) == 0))
+			continue;
+		if (row == DRAY_NONE)
+			continue;
+		dray_index_entry(p->ix, row, &en);
+		if (en.target == DRAY_NONE)
+			continue;
+		dray_index_state(p->ix, en.target, &s);
+		dray_index_attrs(p->ix, s.attrs, &a);
+		if (((a.has & DRAY_HAS_UID) == 0 || a.uid == me) && ((a.has & DRAY_HAS_GID) == 0 || a.gid == mine) &&
+		    s.type != DRAY_CHARDEV && s.type != DRAY_BLOCKDEV)
+			continue;
+		if (n++ == 0)
+			first = row;
+	}
+	if (n == 0)
+		return 0;
+	dray_index_entry(p->ix, first, &en);
+	dray_fail(e, DRAY_E_SYSTEM, "%zu paths need an owner or a device that only root can make, the first is %s", n,
+	    dray_quote(en.path, en.len, quoted, sizeof(quoted)));
+	return dray_hint(e, "run it as root");
+}
+
+/* append to a growing text; quoted for a shell when it holds anything but plain characters */
+static void
+add_word(char **text, const char *word, bool quote)
+{
+	size_t len = *text == NULL ? 0 : strlen(*text);
+	size_t need = len + strlen(word) * 4 + 4;
+	char *p;
+
+	if ((p = realloc(*text, need)) == NULL) {
+		free(*text);
+		*text = NULL;
+		return;
+	}
+	*text = p;
+	p += len;
+	if (len > 0)
+		*p++ = ' ';
+	quote = quote && (word[0] == '\0' || strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_-+=.,:/@%") != strlen(word));
+	if (quote)
+		*p++ = '\'';
+	for (; *word != '\0'; word++) {
+		if (quote && *word == '\'') {
+			memcpy(p, "'\\'", 3);
+			p += 3;
+		}
+		/* a control character would act on the terminal; the command is for reading, then */
+		*p++ = (unsigned char)*word < 32 || *word == 127 ? '?' : *word;
+	}
+	if (quote)
+		*p++ = '\'';
+	*p = '\0';
+}
+
+char *
+inst_command(const struct inst_front *f, const char *verb, const char *more)
+{
+	char *text = strdup("dray-install");
+
+	if (text == NULL)
+		return NULL;
+	add_word(&text, verb, false);
+	if (f->bundle != NULL)
+		add_word(&text, f->bundle, true);
+	if (strcmp(f->root, "/") != 0) {
+		add_word(&text, "--root", false);
+		add_word(&text, f->root, true);
+	}
+	if (f->state != NULL) {
+		add_word(&text, "--state", false);
+		add_word(&text, f->state, true);
+	}
+	for (size_t i = 0; f->bundle != NULL && i < f->keyring.n; i++) {
+		add_word(&text, "--keyring", false);
+		add_word(&text, f->keyring.v[i], true);
+	}
+	if (more != NULL)
+		add_word(&text, more, false);
+	return text;
+}
+
+void
+inst_say(const struct inst_front *f, const char *fmt, ...)
+{
+	va_list ap;
+	FILE *to = f->common.json ? stderr : stdout;
+
+	if (f->common.quiet)
+		return;
+	va_start(ap, fmt);
+	vfprintf(to, fmt, ap);
+	va_end(ap);
+	fputc('\n', to);
+}
+
+void
+inst_print_paths(const struct inst_front *f, const char *heading, const struct inst_foreign *list)
+{
+	size_t max = f->common.verbose > 0 ? SIZE_MAX : 10;
+
+	if (list->n == 0)
+		return;
+	inst_say(f, "%s", heading);
+	for (size_t i = 0; i < list->n && i < max; i++)
+		inst_say(f, "  %s", list->paths[i]);
+	if (list->n > max)
+		inst_say(f, "  ... and %zu more (-v lists all)", list->n - max);
+}
+
+void
+inst_json_error(struct inst_front *f, struct dray_json *o, const struct dray_err *e)
+{
+	struct dray_json *err = dray_json_set_obj(o, "error");
+
+	dray_json_set_int(err, "code", (int64_t)e->code);
+	dray_json_set_str(err, "hint", e->hint);
+	dray_json_set_str(err, "text", e->text);
+	f->told = true;
+}
+
+int
+inst_front_error(const struct inst_front *f, const struct dray_err *e)
+{
+	struct tool_common c = f->common;
+
+	c.json = c.json && !f->told;
+	return tool_error(&c, NULL, e);
+}

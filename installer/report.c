@@ -1,0 +1,241 @@
+/*
+ * report.c - a plan in words and in JSON, and the refusal it amounts to.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dray/num.h"
+#include "dray/path.h"
+
+#include "tool/tool.h"
+
+#include "installer/cmd.h"
+
+#define FIRST_NAMED 3u		/* reasons named in an error; the report lists all */
+
+static const char *const note_name[] = {
+	[INST_NOTE_PARKED] = "parked", [INST_NOTE_KEPT_DELETED] = "kept-deleted", [INST_NOTE_KEPT_DIR] = "kept-directory",
+	[INST_NOTE_KEPT_META] = "kept-edit", [INST_NOTE_META_LOST] = "attributes-replaced",
+	[INST_NOTE_OUTSIDE_LINK] = "outside-link", [INST_NOTE_CONFLICT] = "conflict", [INST_NOTE_BLOCKED] = "blocked",
+	[INST_NOTE_UNREADABLE] = "unreadable", [INST_NOTE_KEPT_LOCAL] = "kept-local",
+};
+
+const char *
+inst_note_name(enum inst_note_kind kind)
+{
+	return note_name[kind];
+}
+
+static void
+append(struct dray_err *e, const char *fmt, ...) DRAY_PRINTF(2, 3);
+
+/* more text at the end of an error; what does not fit is dropped, the counts came first */
+static void
+append(struct dray_err *e, const char *fmt, ...)
+{
+	size_t len = strlen(e->text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e->text + len, sizeof(e->text) - len, fmt, ap);
+	va_end(ap);
+}
+
+static void
+name_first(const struct inst_plan *p, enum inst_note_kind kind, struct dray_err *e)
+{
+	char quoted[DRAY_QUOTE_CAP(60)];
+	size_t told = 0;
+
+	for (size_t i = 0; i < p->n_notes && told < FIRST_NAMED; i++) {
+		const struct inst_note *n = &p->notes[i];
+
+		if (n->kind != kind)
+			continue;
+		append(e, "%s%s %s", told == 0 ? ": " : "; ", dray_quote(n->path, n->len, quoted, sizeof(quoted)), n->why);
+		told++;
+	}
+}
+
+static bool
+no_room(const struct inst_plan *p)
+{
+	return p->room_bytes > p->have_bytes || p->room_inodes > p->have_inodes;
+}
+
+int
+inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
+{
+	char need[32], have[32];
+	size_t reasons = 0;
+
+	if (p->blocked == 0 && p->conflicts == 0 && !no_room(p))
+		return 0;
+	dray_err_clear(e);
+	if (p->blocked > 0) {
+		e->code = DRAY_E_SYSTEM;
+		dray_hint(e, "nothing was changed; the whole tree has to be on one mount, apart from what the release leaves alone");
+		append(e, "%zu %s cannot be changed here", p->blocked, p->blocked == 1 ? "path" : "paths");
+		name_first(p, INST_NOTE_BLOCKED, e);
+		reasons++;
+	}
+	if (p->conflicts > 0) {
+		if (e->code == DRAY_OK)
+			e->code = DRAY_E_CONFLICT;
+		dray_hint(e, "nothing was changed; move the local objects out of the way and run it again");
+		append(e, "%s%zu %s", reasons++ > 0 ? "; also " : "", p->conflicts, p->conflicts == 1 ? "conflict" : "conflicts");
+		name_first(p, INST_NOTE_CONFLICT, e);
+	}
+	if (no_room(p)) {
+		if (e->code == DRAY_OK)
+			e->code = DRAY_E_ROOM;
+		dray_hint(e, "nothing was changed; free some room, e.g. with forget, and run it again");
+		append(e, "%s", reasons > 0 ? "; also not enough room" : "not enough room");
+		if (p->room_bytes > p->have_bytes)
+			append(e, ": %s needed, %s free", tool_human(p->room_bytes, need), tool_human(p->have_bytes, have));
+		if (p->room_inodes > p->have_inodes)
+			append(e, "%s %" PRIu64 " inodes needed, %" PRIu64 " free",
+			    p->room_bytes > p->have_bytes ? "," : ":", p->room_inodes, p->have_inodes);
+	}
+	return -1;
+}
+
+static void
+count_line(const struct inst_front *f, size_t n, const char *what)
+{
+	if (n > 0)
+		inst_say(f, "  %9zu  %s", n, what);
+}
+
+/* a path and a reason in at most 76 columns; a path too long for that has a line of its own */
+static void
+note_line(const struct inst_front *f, const struct inst_note *n)
+{
+	char quoted[DRAY_QUOTE_CAP(DRAY_PATH_MAX)];
+
+	dray_quote(n->path, n->len, quoted, sizeof(quoted));
+	if (strlen(quoted) + strlen(n->why) + 5 <= 76)
+		inst_say(f, "  %s: %s", quoted, n->why);
+	else
+		inst_say(f, "  %s:\n    %s", quoted, n->why);
+}
+
+void
+inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
+{
+	static const struct { enum inst_note_kind kind; const char *heading; } part[] = {
+		{ INST_NOTE_BLOCKED, "cannot be changed here:" },
+		{ INST_NOTE_CONFLICT, "conflicts, to be settled first:" },
+		{ INST_NOTE_UNREADABLE, "not readable, so the plan is partial:" },
+		{ INST_NOTE_PARKED, "local edits, replaced; the old ones are parked:" },
+		{ INST_NOTE_KEPT_META, "local edits, their content kept:" },
+		{ INST_NOTE_META_LOST, "local owner, mode or attributes, replaced:" },
+		{ INST_NOTE_KEPT_DELETED, "deleted here, left deleted:" },
+		{ INST_NOTE_KEPT_DIR, "removed by the release, left because of what they hold:" },
+		{ INST_NOTE_KEPT_LOCAL, "local, left alone:" },
+		{ INST_NOTE_OUTSIDE_LINK, "files with other names, which keep the old content:" },
+	};
+	size_t max = f->common.verbose > 0 ? SIZE_MAX : 10;
+
+	for (size_t k = 0; k < sizeof(part) / sizeof(part[0]); k++) {
+		size_t told = 0;
+
+		for (size_t i = 0; i < p->n_notes; i++) {
+			if (p->notes[i].kind != part[k].kind)
+				continue;
+			if (told == 0)
+				inst_say(f, "%s", part[k].heading);
+			if (told++ < max)
+				note_line(f, &p->notes[i]);
+		}
+		if (told > max)
+			inst_say(f, "  ... and %zu more (-v lists all)", told - max);
+	}
+}
+
+void
+inst_report_text(const struct inst_front *f, const struct inst_plan *p)
+{
+	const struct dray_desc *d = dray_bundle_desc(f->b);
+	char hex[65], need[32], have[32];
+
+	inst_say(f, "%s %s (release counter %" PRIu64 ") on %s", d->product, d->version, d->counter, f->root);
+	inst_say(f, "%zu %s touched:", p->touched, p->touched == 1 ? "path is" : "paths are");
+	count_line(f, p->already, "are as the release wants them already");
+	count_line(f, p->added, "added");
+	count_line(f, p->updated, "updated");
+	count_line(f, p->type_changed, "of another type");
+	count_line(f, p->meta_only, "with other attributes only");
+	count_line(f, p->removed, "removed");
+	count_line(f, p->left_alone, "left alone");
+	count_line(f, p->conflicts, "in conflict");
+	count_line(f, p->blocked, "that cannot be changed here");
+	for (size_t i = 0; i < d->n_bases; i++)
+		if (p->matched[i] > 0)
+			inst_say(f, "%zu match base %s", p->matched[i], d->bases[i].version);
+	if (p->unmatched > 0)
+		inst_say(f, "%zu match no base", p->unmatched);
+	inst_report_notes(f, p);
+	if (p->n_ops > 0) {
+		inst_say(f, "reads %s of the bundle", tool_human(p->payload, need));
+		inst_say(f, "needs %s, %s free", tool_human(p->room_bytes, need),
+		    p->have_bytes == UINT64_MAX ? "any number" : tool_human(p->have_bytes, have));
+	}
+	if (!p->partial)
+		inst_say(f, "plan id %s", dray_hex(p->id, 32, hex));
+}
+
+void
+inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct dray_json *o)
+{
+	const struct dray_desc *d = dray_bundle_desc(f->b);
+	struct dray_json *c, *a, *n;
+	char hex[65];
+
+	dray_json_set_str(o, "bundle_id", dray_hex(dray_bundle_id(f->b), 32, hex));
+	dray_json_set_str(o, "product", d->product);
+	dray_json_set_str(o, "version", d->version);
+	dray_json_set_int(o, "counter", (int64_t)d->counter);
+	dray_json_set_bool(o, "partial", p->partial);
+	if (!p->partial)
+		dray_json_set_str(o, "plan_id", dray_hex(p->id, 32, hex));
+	c = dray_json_set_obj(o, "paths");
+	dray_json_set_int(c, "touched", (int64_t)p->touched);
+	dray_json_set_int(c, "already", (int64_t)p->already);
+	dray_json_set_int(c, "added", (int64_t)p->added);
+	dray_json_set_int(c, "updated", (int64_t)p->updated);
+	dray_json_set_int(c, "removed", (int64_t)p->removed);
+	dray_json_set_int(c, "type_changed", (int64_t)p->type_changed);
+	dray_json_set_int(c, "meta_only", (int64_t)p->meta_only);
+	dray_json_set_int(c, "left_alone", (int64_t)p->left_alone);
+	dray_json_set_int(c, "parked", (int64_t)p->parked);
+	dray_json_set_int(c, "conflicts", (int64_t)p->conflicts);
+	dray_json_set_int(c, "blocked", (int64_t)p->blocked);
+	dray_json_set_int(c, "unmatched", (int64_t)p->unmatched);
+	a = dray_json_set_arr(o, "bases");
+	for (size_t i = 0; i < d->n_bases; i++) {
+		n = dray_json_push_obj(a);
+		dray_json_set_str(n, "version", d->bases[i].version);
+		dray_json_set_int(n, "matched", (int64_t)p->matched[i]);
+	}
+	c = dray_json_set_obj(o, "room");
+	dray_json_set_int(c, "bytes", p->room_bytes > INT64_MAX ? INT64_MAX : (int64_t)p->room_bytes);
+	dray_json_set_int(c, "inodes", p->room_inodes > INT64_MAX ? INT64_MAX : (int64_t)p->room_inodes);
+	if (p->have_bytes <= INT64_MAX)
+		dray_json_set_int(c, "have_bytes", (int64_t)p->have_bytes);
+	if (p->have_inodes <= INT64_MAX)
+		dray_json_set_int(c, "have_inodes", (int64_t)p->have_inodes);
+	dray_json_set_int(o, "payload", p->payload > INT64_MAX ? INT64_MAX : (int64_t)p->payload);
+	dray_json_set_int(o, "ops", (int64_t)p->n_ops);
+	dray_json_set_int(o, "swaps", (int64_t)p->n_swaps);
+	a = dray_json_set_arr(o, "notes");
+	for (size_t i = 0; i < p->n_notes; i++) {
+		n = dray_json_push_obj(a);
+		dray_json_set_str(n, "kind", inst_note_name(p->notes[i].kind));
+		dray_json_set_path(n, "path", p->notes[i].path, p->notes[i].len);
+		dray_json_set_str(n, "why", p->notes[i].why);
+	}
+}
