@@ -48,6 +48,8 @@ stage_collect(struct stage *s, struct dray_err *e)
 
 		dray_index_entry(s->ix, n->entry, &en);
 		dray_index_state(s->ix, en.target, &st);
+		if (n->rel == en.len)
+			s->p->ops[n->op].now.type = st.type;	/* this op has a new side; its identity follows */
 		if (st.type == DRAY_DIR)
 			continue;
 		if (n->group != 0) {
