@@ -158,12 +158,15 @@ os_open_walk(int dir, const char *name)
 int
 os_fs_uuid(int fd, uint8_t uuid[16])
 {
+	static const uint8_t none[16];
 	struct fs_uuid u;
 	struct statfs fs;
 
 	memset(&u, 0, sizeof(u));
 	memset(uuid, 0, 16);
-	if (ioctl(fd, GET_FS_UUID, &u) == 0 && u.len > 0 && u.len <= sizeof(u.uuid)) {
+	/* a file system made without a UUID tells one of zeros, like every other such: that tells none apart */
+	if (ioctl(fd, GET_FS_UUID, &u) == 0 && u.len > 0 && u.len <= sizeof(u.uuid) &&
+	    memcmp(u.uuid, none, u.len) != 0) {
 		memcpy(uuid, u.uuid, u.len);
 		return 0;
 	}

@@ -16,6 +16,7 @@
 #include "dray/pool.h"
 
 #define THREADS_MAX 256u
+#define DEPTH_MAX ((size_t)1 << 20)
 
 struct job {
 	void *data;
@@ -151,7 +152,7 @@ dray_pool_start(unsigned threads, size_t depth, dray_job_fn *run, void (*drop)(v
 	int err;
 
 	*out = NULL;
-	if (threads < 1 || threads > THREADS_MAX || depth < 1)
+	if (threads < 1 || threads > THREADS_MAX || depth < 1 || depth > DEPTH_MAX)
 		return dray_fail(e, DRAY_E_IO, "%u threads with room for %zu jobs: no such pool", threads, depth);
 	if ((p = calloc(1, sizeof(*p))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");

@@ -20,7 +20,8 @@ struct dray_pool;
 typedef int dray_job_fn(void *ctx, unsigned worker, void *job, struct dray_err *e);
 
 /**
- * dray_pool_start - start @threads workers (1 .. 256) with room for @depth waiting jobs (>= 1); jobs begin in FIFO order
+ * dray_pool_start - start @threads workers (1 .. 256) with room for @depth waiting jobs (1 .. 2^20);
+ * jobs begin in FIFO order
  * @drop: called for a job that will not run (may be NULL)
  */
 DRAY_MUST_CHECK int dray_pool_start(unsigned threads, size_t depth, dray_job_fn *run,

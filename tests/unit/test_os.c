@@ -178,12 +178,15 @@ walking_opens_directories_only(void)
 static void
 a_file_system_has_the_same_id_each_time(void)
 {
+	static const uint8_t none[16];
 	uint8_t a[16], b[16];
 	int fd = openat(dir, "file", O_RDONLY | O_CLOEXEC);
 
 	CHECK_EQ(os_fs_uuid(dir, a), 0);
 	CHECK_EQ(os_fs_uuid(fd, b), 0);
 	CHECK(memcmp(a, b, 16) == 0);
+	/* a file system made without a UUID has one of zeros; the id must not be that */
+	CHECK(memcmp(a, none, 16) != 0);
 	close(fd);
 	CHECK_EQ(os_fs_uuid(-1, a), -1);
 	CHECK_EQ(errno, EBADF);

@@ -126,8 +126,9 @@ impossible_pools_are_refused(void)
 	CHECK_STR(e.text, "0 threads with room for 1 jobs: no such pool");
 	CHECK_EQ(dray_pool_start(257, 1, run_job, NULL, NULL, &p, &e), -1);
 	CHECK_EQ(dray_pool_start(1, 0, run_job, NULL, NULL, &p, &e), -1);
-	CHECK_EQ(dray_pool_start(1, SIZE_MAX / 2, run_job, NULL, NULL, &p, &e), -1);
-	CHECK_STR(e.text, "out of memory");
+	CHECK_EQ(dray_pool_start(1, SIZE_MAX, run_job, NULL, NULL, &p, &e), -1);
+	CHECK_STR(e.text, "1 threads with room for 18446744073709551615 jobs: no such pool");
+	CHECK(p == NULL);
 }
 
 /* many fail at the same time; the one that is told is the first of them, however the threads fall */
@@ -199,8 +200,12 @@ cancelling_drops_what_waits_and_keeps_the_callers_error(void)
 static void *
 cancel_soon(void *arg)
 {
+	struct count *c = arg;
+
+	while (atomic_load(&c->run) == 0)
+		nap();
 	nap();
-	dray_pool_cancel(arg);
+	dray_pool_cancel(c->pool);
 	return NULL;
 }
 
@@ -215,7 +220,7 @@ cancelling_wakes_a_push_that_waits(void)
 	c.wait_for_stop = true;
 	CHECK_EQ(dray_pool_start(1, 1, run_job, drop_job, &c, &c.pool, &e), 0);
 	CHECK_EQ(dray_pool_push(c.pool, job(0)), 0);
-	CHECK_EQ(pthread_create(&t, NULL, cancel_soon, c.pool), 0);
+	CHECK_EQ(pthread_create(&t, NULL, cancel_soon, &c), 0);
 	/* the worker sits in job 0 until the cancel; one fits into the queue, the next must wait and come back */
 	while (dray_pool_push(c.pool, job(1)) == 0)
 		;
