@@ -196,7 +196,9 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	}
 	if (it->park || it->park_inside)
 		m->op.flags |= INST_OP_PARK;
-	if (it->id.type == DRAY_DIR || (inst_item_target(pl, it, &s) && s.type == DRAY_DIR))
+	if (it->decision != INST_D_REMOVE && inst_item_target(pl, it, &s))
+		m->op.now.type = s.type;
+	if (it->id.type == DRAY_DIR || m->op.now.type == DRAY_DIR)
 		m->op.flags |= INST_OP_SUBTREE;
 	return 0;
 }

@@ -50,7 +50,7 @@ struct inst_op {
 	size_t len;
 	uint32_t entry;		/* index row; DRAY_NONE for a directory whose times are only put back */
 	struct inst_ident old;	/* as seen by plan; absent for an addition */
-	struct inst_ident now;	/* SWAP: the staged object, filled by stage; absent for a removal. META: = old */
+	struct inst_ident now;	/* SWAP: the staged object: plan sets the type (absent for a removal), stage the rest. META: = old */
 	struct inst_meta before, after;	/* META only */
 	/* SUBTREE only: digest of all inside a directory (tree.h), filled by stage; zero when that side is no directory.
 	 * Tells whether anybody touched it since: such an object is kept, not freed. */
