@@ -40,6 +40,8 @@ DRAY_MUST_CHECK int inst_front_plan(const struct inst_front *f, struct inst_plan
 DRAY_MUST_CHECK int inst_front_rights(const struct inst_plan *p, struct dray_err *e);
 /** inst_command - "dray-install VERB BUNDLE --root R --state S --keyring K", quoted for a shell; malloc'ed, NULL: no memory */
 char *inst_command(const struct inst_front *f, const char *verb, const char *more);
+/** inst_say_command - "LABEL: command", as inst_say */
+void inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more);
 /** inst_print_paths - paths under a heading, the first ten unless -v */
 void inst_print_paths(const struct inst_front *f, const char *heading, const struct inst_foreign *list);
 /** inst_say - one line of narration: stdout, or stderr with --json; nothing with -q */

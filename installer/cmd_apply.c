@@ -205,7 +205,6 @@ summary(const struct applying *a)
 	const struct dray_desc *d = dray_bundle_desc(a->f.b);
 	const struct inst_plan *p = a->p;
 	struct inst_front bare = a->f;
-	char *next;
 
 	if (!a->done) {
 		inst_say(&a->f, "%s %s is there already: nothing to do on %s", d->product, d->version, a->f.root);
@@ -221,10 +220,10 @@ summary(const struct applying *a)
 			inst_say(&a->f, "boot files changed: a reboot is advised");
 	}
 	bare.bundle = NULL;
-	next = inst_command(&bare, a->done ? "rollback" : "check", NULL);
-	if (next != NULL)
-		inst_say(&a->f, a->done ? "to go back: %s" : "to look at it: %s", next);
-	free(next);
+	if (a->done)
+		inst_say_command(&bare, "to go back", "rollback", NULL);
+	else
+		inst_say_command(&a->f, "to compare all of it", "check", NULL);
 }
 
 static int

@@ -14,6 +14,7 @@ static int
 refuse_pending(const struct inst_front *f, struct dray_err *e)
 {
 	enum inst_pending what;
+	struct inst_front bare = *f;
 	uint32_t number;
 	char *again;
 
@@ -24,13 +25,8 @@ refuse_pending(const struct inst_front *f, struct dray_err *e)
 	if (inst_pending_text(what) == NULL || what == INST_PENDING_FORGET)
 		return 0;
 	dray_fail(e, DRAY_E_SYSTEM, "%s on %s", inst_pending_text(what), f->root);
-	{
-		struct inst_front bare = *f;
-
-		bare.bundle = NULL;
-		again = inst_command(&bare, "resume", NULL);
-	}
-	if (again != NULL)
+	bare.bundle = NULL;
+	if ((again = inst_command(&bare, "resume", NULL)) != NULL)
 		dray_hint(e, "finish it first: %s", again);
 	free(again);
 	return -1;
@@ -41,7 +37,7 @@ run(struct inst_front *f, struct dray_err *e)
 {
 	struct inst_plan *p = NULL;
 	struct dray_json *o = NULL;
-	char hex[65], more[80], *next = NULL;
+	char hex[65], more[80];
 	int refused, rc = -1;
 
 	if (inst_front_bundle(f, e) != 0 || inst_front_state(f, false, e) != 0 || refuse_pending(f, e) != 0 ||
@@ -72,12 +68,10 @@ run(struct inst_front *f, struct dray_err *e)
 		inst_say(f, "nothing to do: everything is as the release wants it, or left alone");
 	} else {
 		snprintf(more, sizeof(more), "--plan %s", dray_hex(p->id, 32, hex));
-		if ((next = inst_command(f, "apply", more)) != NULL)
-			inst_say(f, "next: %s", next);
+		inst_say_command(f, "next", "apply", more);
 	}
 	rc = 0;
 out:
-	free(next);
 	inst_plan_free(p);
 	return rc;
 }

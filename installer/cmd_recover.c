@@ -64,13 +64,8 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_e
 		inst_say(f, "%s; it is finished now, %s", what, strcmp(result_word(did, back), "back") == 0 ?
 		    "back to the old state" : "in the new state");
 	inst_print_paths(f, "changed by somebody else meanwhile; kept in the stash:", kept);
-	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED) {
-		char *next = inst_command(f, "status", NULL);
-
-		if (next != NULL)
-			inst_say(f, "next: %s", next);
-		free(next);
-	}
+	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED)
+		inst_say_command(f, "next", "status", NULL);
 	return f->common.json ? print_result(result_word(did, back), kept, &f->anchor.installed, e) : 0;
 }
 
@@ -129,7 +124,6 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 	struct inst_tx *tx = NULL;
 	struct inst_installed from;
 	enum inst_pending did;
-	char *next = NULL;
 	int rc = -1;
 
 	if (inst_front_state(f, true, e) != 0)
@@ -170,11 +164,9 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 	else
 		inst_say(f, "%s is back in the state before the upgrade", f->root);
 	inst_print_paths(f, "changed since the upgrade; kept in the stash:", kept);
-	if ((next = inst_command(f, "status", NULL)) != NULL)
-		inst_say(f, "next: %s", next);
+	inst_say_command(f, "next", "status", NULL);
 	rc = f->common.json ? print_result("back", kept, &from, e) : 0;
 out:
-	free(next);
 	inst_tx_close(tx);
 	inst_foreign_free(&drift);
 	inst_foreign_free(&meanwhile);

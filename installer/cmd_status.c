@@ -162,7 +162,7 @@ static void
 print_text(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n)
 {
 	const struct inst_installed *in = &f->anchor.installed;
-	char size[32], *next;
+	char size[32];
 	bool back = false, parked = false;
 
 	if (in->known)
@@ -184,29 +184,18 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 	}
 	if (inst_pending_text(pending) != NULL) {
 		inst_say(f, "pending: %s", inst_pending_text(pending));
-		next = inst_command(f, "resume", NULL);
+		inst_say_command(f, "next", "resume", NULL);
 	} else if (pending == INST_PENDING_STAGED) {
 		inst_say(f, "an interrupted run left staged files; apply takes them over, resume deletes them");
-		next = inst_command(f, "resume", NULL);
+		inst_say_command(f, "next", "resume", NULL);
 	} else if (back) {
-		next = inst_command(f, "rollback", NULL);
-		if (next != NULL)
-			inst_say(f, "to go back: %s", next);
-		free(next);
-		next = inst_command(f, "forget", NULL);
-		if (next != NULL)
-			inst_say(f, "to free that room: %s", next);
-		free(next);
-		return;
+		inst_say_command(f, "to go back", "rollback", NULL);
+		inst_say_command(f, "to free that room", "forget", NULL);
 	} else if (parked) {
-		next = inst_command(f, "forget", "--parked");
+		inst_say_command(f, "to free what is parked", "forget", "--parked");
 	} else {
 		inst_say(f, "nothing is pending and nothing is kept: nothing to do");
-		return;
 	}
-	if (next != NULL)
-		inst_say(f, "next: %s", next);
-	free(next);
 }
 
 static int
@@ -269,7 +258,6 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 	struct inst_foreign kept = { .n = 0 };
 	enum inst_pending did;
 	struct dray_json *o;
-	char *next;
 	int rc;
 
 	if (inst_front_state(f, true, e) != 0)
@@ -294,9 +282,7 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 		    out.generations);
 	if (out.kept > 0) {
 		inst_say(f, "%zu parked objects stay, because they were changed here", out.kept);
-		if ((next = inst_command(f, "forget", "--parked")) != NULL)
-			inst_say(f, "to free them too: %s", next);
-		free(next);
+		inst_say_command(f, "to free them too", "forget", "--parked");
 	}
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 #include "installer/cmd.h"
 
+#define COLUMNS 76u
 #define KEYRING_FILE "/etc/dray/keyring.json"
 #define KEYRING_DIR "/etc/dray/keyring.d"
 
@@ -276,6 +277,43 @@ inst_say(const struct inst_front *f, const char *fmt, ...)
 	vfprintf(to, fmt, ap);
 	va_end(ap);
 	fputc('\n', to);
+}
+
+/* a command in lines of at most 76 columns that a shell joins again; words and quoted texts stay whole */
+void
+inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more)
+{
+	char *text = inst_command(f, verb, more), *p = text, *line;
+	size_t at = strlen(label) + 2, len;
+	bool first = true, quoted;
+	FILE *to = f->common.json ? stderr : stdout;
+
+	if (f->common.quiet || text == NULL) {
+		free(text);
+		return;
+	}
+	fprintf(to, "%s: ", label);
+	while (*p != '\0') {
+		line = p;
+		/* an option and its value are one piece */
+		for (quoted = false; *p != '\0' && (quoted || *p != ' ' || (line[0] == '-' && p[1] != '-' &&
+		    memchr(line, ' ', (size_t)(p - line)) == NULL)); p++)
+			quoted ^= *p == '\'';
+		len = (size_t)(p - line);
+		if (!first && at + 1 + len + 2 > COLUMNS) {
+			fprintf(to, " \\\n    ");
+			at = 4;
+		} else if (!first) {
+			fputc(' ', to);
+			at++;
+		}
+		fwrite(line, 1, len, to);
+		at += len;
+		first = false;
+		p += *p == ' ';
+	}
+	fputc('\n', to);
+	free(text);
 }
 
 void
