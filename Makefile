@@ -72,6 +72,7 @@ BUILDER_LIBS := $(FORMAT_LIBS)
 INSTALLER_LD :=
 INSTALLER_FIRST :=
 ifeq ($(SAN),)
+# after all other flags: a -pie behind it would make the link dynamic again
 INSTALLER_LD := -static-pie -Wl,-Map=$(OUT)/dray-install.map
 ifeq ($(OS),Linux)
 INSTALLER_LD += -Wl,--wrap=dlopen
@@ -108,7 +109,7 @@ $(OUT)/dray: $(call obj,$(BUILDER_C)) $(TOOLLIB) $(LIB)
 
 $(OUT)/dray-install: $(INSTALLER_FIRST) $(call obj,$(INSTALLER_C)) $(TOOLLIB) $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(INSTALLER_LD) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(INSTALLER_LD) $(FORMAT_LIBS)
 
 # archives, so that a unit test pulls only what it names: both commands have a cmd_verify
 $(BUILDLIB): $(call obj,$(filter-out builder/main.c,$(BUILDER_C)))

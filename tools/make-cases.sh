@@ -28,6 +28,16 @@ text() {
 		x = (x * 1103515245 + 12345) % 2147483648; printf "%s line %d %d\n", s, i, x } }'
 }
 
+# long SEED BYTES - much text that is quick to compress
+long() {
+	text 60000 "$1" >"$dir/block"
+	for i in 1 2 3 4 5 6 7 8; do
+		echo "part $i"
+		cat "$dir/block"
+	done | head -c "$2"
+	rm "$dir/block"
+}
+
 # put FILE COUNT SEED
 put() {
 	mkdir -p -- "$(dirname -- "$1")"
@@ -219,8 +229,8 @@ contents() {
 		text 12 77 >content/twin-added	# bytes that the old tree holds elsewhere
 	fi
 	if [ "$size" = full ]; then
-		text 400000 "$1" | head -c 9437184 >content/nine-mib
-		[ "$1" = 1 ] || text 400000 99 | head -c 9437185 >content/nine-mib-added
+		long "$1" 9437184 >content/nine-mib
+		[ "$1" = 1 ] || long 99 9437185 >content/nine-mib-added
 	fi
 }
 
