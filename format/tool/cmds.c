@@ -122,10 +122,10 @@ static void
 print_overview(const char *about, const struct tool_cmd *cmds)
 {
 	tool_wrap_text(about, 0, 0);
-	printf("\nusage: %s COMMAND [OPTION]... [OPERAND]...\n\n", tool_prog);
+	printf("\nusage: %s COMMAND [OPTION]... [OPERAND]...\n       %s --version\n\n", tool_prog, tool_prog);
 	for (; cmds->name != NULL; cmds++)
 		print_row(cmds->name, cmds->brief);
-	printf("\n%s COMMAND --help tells more; %s --version tells the version.\n", tool_prog, tool_prog);
+	printf("\n%s COMMAND --help tells more about one of them.\n", tool_prog);
 }
 
 /* is it the first word of a two-word command? */

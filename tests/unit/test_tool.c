@@ -117,6 +117,8 @@ catch_end(void)
 	read_back(file_err, err, sizeof(err));
 }
 
+static const char *prog = "dray";
+
 /* run "dray" with these words, separated by blanks */
 static int
 run(const char *words)
@@ -131,7 +133,7 @@ run(const char *words)
 		argv[argc++] = p;
 	argv[argc] = NULL;
 	catch_begin();
-	rc = tool_main("dray", "dray makes bundles.", cmds, argc, argv);
+	rc = tool_main(prog, "dray makes bundles.", cmds, argc, argv);
 	catch_end();
 	return rc;
 }
@@ -296,6 +298,10 @@ help_goes_to_standard_output_within_76_columns(void)
 	CHECK_HAS(out, "dray makes bundles.");
 	CHECK_HAS(out, "  key new             make a key\n");
 	check_width();
+	prog = "dray-install";
+	CHECK_EQ(run("--help"), 0);
+	check_width();
+	prog = "dray";
 	CHECK_EQ(run("build --help"), 0);
 	CHECK(strncmp(out, "  dray build x\n", 15) == 0);
 	CHECK_HAS(out, "usage: dray build SOURCE [SOURCE]\n");
