@@ -116,20 +116,16 @@ tool_time(int64_t sec, char out[40])
 int
 tool_bundle_fd(const char *path, int *fd, struct dray_err *e)
 {
-	char quoted[600];
 	struct stat st;
 
-	dray_quote(path, strlen(path), quoted, sizeof(quoted));
 	/* NONBLOCK: a fifo would make us wait before we can refuse it */
-	if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1) {
-		dray_fail_errno(e, "cannot be opened");
-		return dray_wrap(e, "%s", quoted);
-	}
+	if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
+		return dray_fail_errno(e, "cannot be opened");
 	if (fstat(*fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
 		return 0;
 	close(*fd);
 	*fd = -1;
-	return dray_fail(e, DRAY_E_USAGE, "%s: not a file", quoted);
+	return dray_fail(e, DRAY_E_USAGE, "not a file");
 }
 
 int

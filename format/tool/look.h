@@ -66,7 +66,7 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 	{ "verify", "BUNDLE --keyring FILE", "check the signatures and every byte", \
 	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }
 
-/** tool_bundle_fd - open a bundle file: a regular file or a block device; DRAY_E_IO with its name */
+/** tool_bundle_fd - open a bundle file: a regular file or a block device; the caller names it in messages */
 DRAY_MUST_CHECK int tool_bundle_fd(const char *path, int *fd, struct dray_err *e);
 
 /** tool_look_open - keyring (if any) and bundle; without a keyring the signatures are not checked */

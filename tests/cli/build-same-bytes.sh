@@ -19,7 +19,7 @@ build() {	# build OUTPUT ARG...
 	shift
 	run "$DRAY" build --from dir:cases/old --to dir:cases/new --product demo --version 1.1 --counter 2 \
 	    --level 3 -o "$o" "$@"
-	[ $status = 0 ] || { want_status 0; exit 1; }
+	need_status 0
 }
 
 build one.dray -j1

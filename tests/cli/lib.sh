@@ -10,7 +10,9 @@
 # A test goes on after a failed word and ends with status 1. Standard input is empty.
 #
 #	run CMD ARG...		run it; its exit status in $status, its output in the files `out` and `err`
+#	ended STATUS WHAT	the same for what the test ran by itself, into `out` and `err`
 #	want_status N		... it must have ended with N
+#	need_status N		... or the test ends here
 #	want_text TEXT [FILE]	FILE (default err) must hold TEXT, which is no pattern; prints FILE otherwise
 #	no_text TEXT [FILE]	... must not
 #	want_same A B		two files, byte for byte
@@ -83,6 +85,10 @@ run() {
 	status=$?
 }
 
+ended() {
+	status=$1 ran=$2
+}
+
 want_status() {
 	if [ "$status" = "$1" ]; then
 		ok "status $1: $ran"
@@ -90,6 +96,11 @@ want_status() {
 		fail "status $status, wanted $1"
 		show
 	fi
+}
+
+need_status() {
+	want_status "$1"
+	[ "$status" = "$1" ] || exit 1
 }
 
 in_file() {
