@@ -23,7 +23,7 @@
 
 #include "pubkey.h"
 
-enum { KEY_FILE_MAX = 64 * 1024, SCRYPT_N = 32768, SCRYPT_R = 8, SCRYPT_P = 1, SALT_LEN = 16 };
+enum { KEY_FILE_MAX = 64 * 1024, SCRYPT_N = 16384, SCRYPT_R = 8, SCRYPT_P = 1, SALT_LEN = 16 };
 
 struct dray_key {
 	EVP_PKEY *pkey;		/* OpenSSL wipes it when freed */
@@ -190,7 +190,7 @@ dray_key_free(struct dray_key *k)
 	free(k);
 }
 
-/* PKCS#8; with a passphrase PBES2: scrypt (32 MiB per guess) and AES-256-CBC */
+/* PKCS#8; with a passphrase PBES2: scrypt (16 MiB per guess, the most that openssl(1) opens by default) and AES-256-CBC */
 static int
 write_private(const struct dray_key *k, const char *pass, BIO *bio, struct dray_err *e)
 {
