@@ -18,8 +18,12 @@
 #include <sys/socket.h>
 #include <syslog.h>
 
+/* not in the headers without _GNU_SOURCE */
+struct mmsghdr;
 void *__wrap_dlopen(const char *file, int mode);
-int dladdr(const void *addr, void *info);	/* not in <dlfcn.h> without _GNU_SOURCE */
+int recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags, struct timespec *timeout);
+int sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
+int dladdr(const void *addr, void *info);
 
 static int
 refuse(void)
@@ -109,6 +113,34 @@ ssize_t
 sendto(int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr, socklen_t len)
 {
 	(void)fd, (void)buf, (void)n, (void)flags, (void)addr, (void)len;
+	return refuse();
+}
+
+ssize_t
+recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	(void)fd, (void)msg, (void)flags;
+	return refuse();
+}
+
+ssize_t
+sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	(void)fd, (void)msg, (void)flags;
+	return refuse();
+}
+
+int
+recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags, struct timespec *timeout)
+{
+	(void)fd, (void)msgs, (void)n, (void)flags, (void)timeout;
+	return refuse();
+}
+
+int
+sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags)
+{
+	(void)fd, (void)msgs, (void)n, (void)flags;
 	return refuse();
 }
 

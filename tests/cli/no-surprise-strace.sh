@@ -3,6 +3,7 @@
 #
 # Every system call that names a path or makes a socket is traced; each path must be one of
 #   - the bundle, the keyring, the target root and what lies beneath (its state folder too),
+#   - the running program itself (a copy is kept beside the journal) and the standard streams it was given,
 #   - /proc/self/..., /proc/mounts: which program is running, which mounts there are,
 #   - /sys/devices/system/cpu/..., /sys/fs/cgroup/...: how many processors, asked by the C library,
 #   - /sys/fs/FSTYPE/...: the file system's UUID; /dev/null.
@@ -36,9 +37,9 @@ look() {	# look NAME ARG... - run it traced and judge each path
 	sockets=$(grep -E '^[0-9]+ +(socket|socketpair|connect|bind|listen|accept4?|send[a-z]*|recv[a-z]*|io_uring_setup|bpf|ptrace)\(' "trace.$name")
 	[ -z "$sockets" ] || wrong "$name: $(echo "$sockets" | head -n 3)"
 	# a path: an absolute one in quotes, or a handle's path in <> where the name is relative
-	odd=$(grep -vE '^[0-9]+ +(execve|\+\+\+|---)' "trace.$name" | awk -v d="$d" '
+	odd=$(grep -vE '^[0-9]+ +(execve|\+\+\+|---)' "trace.$name" | awk -v d="$d" -v self="$INSTALL" '
 	function fine(p) {
-		return index(p, d "/root") == 1 || p == d "/media/up.dray" || p == d "/media/ops.pub" ||
+		return p == d "/root" || index(p, d "/root/") == 1 || p == self || p == d "/media/up.dray" || p == d "/media/ops.pub" ||
 		    p ~ /^\/proc\/(self|thread-self)(\/|$)/ || p == "/proc/mounts" || p == "/dev/null" ||
 		    p ~ /^\/sys\/devices\/system\/cpu/ || p ~ /^\/sys\/fs\/cgroup/ || p ~ /^\/sys\/fs\/[a-z0-9]+\//
 	}
@@ -49,6 +50,8 @@ look() {	# look NAME ARG... - run it traced and judge each path
 		while (match(line, /(AT_FDCWD|[0-9]+)<[^>]*>, "[^"]*"/)) {
 			part = substr(line, RSTART, RLENGTH)
 			line = substr(line, RSTART + RLENGTH)
+			if (part ~ /^[012]<.*, ""$/)
+				continue
 			dir = part; sub(/^[^<]*</, "", dir); sub(/>.*/, "", dir)
 			n = part; sub(/^[^"]*"/, "", n); sub(/"$/, "", n)
 			p = n ~ /^\// ? n : (n == "" ? dir : dir "/" n)
