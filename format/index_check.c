@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/pool.h"
+
 #include "index_priv.h"
 
 /* do @len bytes at @at lie within STRINGS? */
@@ -202,16 +204,39 @@ check_states(const struct dray_index *ix, struct dray_err *e)
 	return 0;
 }
 
+struct tables {
+	struct dray_index *ix;
+	const struct dray_desc *desc;
+};
+
+/* three parts that read different tables; none relies on what another has found */
+static int
+check_part(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	const struct tables *t = ctx;
+
+	(void)worker;
+	if (i == 0)
+		return check_states(t->ix, e);
+	if (i == 2)
+		return dray_index_check_tree(t->ix, t->desc, e);
+	if (dray_index_check_frames(t->ix, t->desc, e) != 0)
+		return -1;
+	return dray_index_check_contents(t->ix, e);
+}
+
 int
 dray_index_check(struct dray_index *ix, const struct dray_desc *desc, unsigned threads, struct dray_err *e)
 {
+	struct tables t = { .ix = ix, .desc = desc };
+
 	if (check_xattrs(ix, e) != 0)
 		return -1;
 	for (uint32_t i = 0; i < ix->rows[DRAY_T_ATTRS]; i++)
 		if (dray_index_check_attrs(ix, i, e) != 0)
 			return dray_wrap(e, "attribute set %" PRIu32, i);
-	if (check_compsets(ix, desc, e) != 0 || check_states(ix, e) != 0 ||
-	    dray_index_check_frames(ix, desc, e) != 0 || dray_index_check_contents(ix, e) != 0)
+	if (check_compsets(ix, desc, e) != 0 || dray_index_check_names(ix, desc, threads, e) != 0)
 		return -1;
-	return dray_index_check_tree(ix, desc, threads, e);
+	/* several damages: the lowest part that failed tells, whatever the threads */
+	return dray_parallel(threads < 3 ? threads : 3, 3, 1, check_part, &t, e);
 }

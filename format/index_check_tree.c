@@ -1,8 +1,8 @@
 /*
  * index_check_tree.c - the rules for entries: paths and their order, a directory above each, alternatives, hard links.
  *
- * Names are checked on all threads, each entry against the one before it; what needs the entries' order (parents,
- * sums, links) is one pass. Source: spec/bundle-format.md 5.4.
+ * Names are checked first and on all threads, each entry against the one before it; what needs the entries' order
+ * (parents, sums, links) is one pass over entries whose names and row numbers are then known to be good. Source: spec/bundle-format.md 5.4.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -201,10 +201,17 @@ check_links(const struct tree *t, uint32_t i, const struct dray_entry *en, struc
 }
 
 int
-dray_index_check_tree(const struct dray_index *ix, const struct dray_desc *desc, unsigned threads, struct dray_err *e)
+dray_index_check_names(const struct dray_index *ix, const struct dray_desc *desc, unsigned threads, struct dray_err *e)
+{
+	struct tree t = { .ix = ix, .desc = desc };
+
+	return dray_parallel(threads < 256 ? threads : 256, ix->rows[DRAY_T_ENTRIES], GRAIN, check_name, &t, e);
+}
+
+int
+dray_index_check_tree(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e)
 {
 	struct tree t = { .ix = ix, .desc = desc, .all = UINT64_MAX };
-	uint32_t n = ix->rows[DRAY_T_ENTRIES];
 
 	if (desc != NULL) {
 		t.all = desc->n_bases >= 64 ? UINT64_MAX : ((uint64_t)1 << desc->n_bases) - 1;
@@ -212,9 +219,7 @@ dray_index_check_tree(const struct dray_index *ix, const struct dray_desc *desc,
 			if (!desc->bases[i].history)
 				t.exact |= (uint64_t)1 << i;
 	}
-	if (dray_parallel(threads < 256 ? threads : 256, n, GRAIN, check_name, &t, e) != 0)
-		return -1;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < ix->rows[DRAY_T_ENTRIES]; i++) {
 		struct dray_entry en;
 
 		dray_index_entry(ix, i, &en);

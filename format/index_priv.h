@@ -100,8 +100,9 @@ int dray_index_check_entry(const struct dray_index *ix, const struct dray_desc *
 int dray_index_check(struct dray_index *ix, const struct dray_desc *desc, unsigned threads, struct dray_err *e);
 int dray_index_check_contents(const struct dray_index *ix, struct dray_err *e);	/* contents, recipes, pieces */
 int dray_index_check_frames(struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e);
-int dray_index_check_tree(const struct dray_index *ix, const struct dray_desc *desc, unsigned threads,
-    struct dray_err *e);
+int dray_index_check_names(const struct dray_index *ix, const struct dray_desc *desc, unsigned threads,
+    struct dray_err *e);	/* each entry by itself and against the one before it */
+int dray_index_check_tree(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e);
 
 /** dray_index_unfilter, dray_index_filter - @n rows of @width bytes, @filter not IX_ROWS; never in place */
 void dray_index_unfilter(unsigned filter, const uint8_t *src, uint8_t *dst, size_t n, size_t width);

@@ -211,7 +211,7 @@ static const struct bad bads[] = {
 	{ "symlink NUL", DAMAGED, "state 7: its symlink target holds a NUL byte",
 	    { LETTER(DRAY_T_STATES, ST_LNK, S_A, 1, 0) } },
 	{ "content unnamed", DAMAGED, "content 4: no state names it",
-	    { COUNT(DRAY_T_STATES, ST_BIG) } },
+	    { SET(DRAY_T_STATES, ST_BIG, S_A, 4, CO_EMPTY) } },
 	/* FRAMES */
 	{ "frame kind", NEWER, "frame 1: kind 1 is not known to this version",
 	    { SET(DRAY_T_FRAMES, 1, F_KIND, 1, 1) } },
