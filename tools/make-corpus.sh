@@ -1,0 +1,62 @@
+#!/bin/sh
+# make-corpus.sh - seeds of the fuzz targets for container, slot, descriptor and keyring, made by the programs themselves
+#   OUT=out tools/make-corpus.sh       (writes tests/fuzz/corpus/{container,slot,descriptor,keyring})
+# Run it after a change of the format. Inputs that once crashed something are put beside them by hand as bad-*.
+set -eu
+TOP=$(cd "$(dirname "$0")/.." && pwd -P)
+OUT=${OUT:-out}
+case $OUT in
+/*) ;;
+*) OUT=$TOP/$OUT ;;
+esac
+DRAY=$OUT/dray
+C=$TOP/tests/fuzz/corpus K=$TOP/tests/data/keys
+T=$(mktemp -d)
+trap 'rm -rf "$T"' EXIT
+cd "$T"
+export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=1700000000
+for t in container slot descriptor keyring; do
+	mkdir -p "$C/$t"
+	rm -f "$C/$t"/good-* "$C/$t"/odd-*
+done
+
+mkdir -p old/d new/d
+echo one >old/f
+echo two >new/f
+ln new/f new/d/hard
+ln -s ../f new/d/link
+mkfifo new/pipe
+find old new -exec touch -h -d @1700000000 {} +
+build() {	# build NAME ARG...
+	name=$1
+	shift
+	"$DRAY" build --slot 512 --from dir:old --to dir:new --product demo --version 1.1 --counter 2 -o "$name" "$@" >/dev/null
+}
+echo note >changes.txt
+build plain.dray --key "$K/test-b.key"
+build notes.dray --key "$K/test-b.key" --key "$K/test-c.key" --note changes.txt
+build unsigned.dray
+for b in plain notes unsigned; do
+	tar -xf $b.dray dray.json dray.sig
+	cp $b.dray "$C/container/good-$b"
+	cp dray.sig "$C/slot/good-$b"
+	cp dray.json "$C/descriptor/good-$b"
+done
+head -c 3000 plain.dray >"$C/container/odd-cut"
+sed 's/"format":1/"format":2/' dray.json >"$C/descriptor/odd-newer"
+sed 's/"required":\[\]/"required":["delta","pieces"]/' dray.json >"$C/descriptor/odd-feature"
+printf 'dray-bundle-v1\nproduct=demo\nversion=1.1\ncounter=2\nsize=4096\nsha256=%064d\n' 0 >"$C/slot/good-text"
+
+cp "$K/test-a.pub" "$C/keyring/good-bare"
+cat "$K/test-a.pub" "$K/test-b.pub" >"$C/keyring/good-two"
+pem() {
+	sed ':x; N; $!bx; s/\n/\\n/g' "$K/test-$1.pub"
+}
+cat >"$C/keyring/good-document" <<END
+{"dray_keyring":1,"keys":[{"name":"a","pem":"$(pem a)"},{"name":"b","pem":"$(pem b)","products":["demo","demo-2"]},
+{"name":"c","pem":"$(pem c)","revoked":"lost"}],"threshold":2}
+END
+cp "$K/test-c-sealed.key" "$C/keyring/odd-private"
+printf '{"dray_keyring":1,"keys":[],"threshold":0}' >"$C/keyring/odd-empty"
+chmod 644 "$C"/*/*
+du -sh "$C"
