@@ -15,7 +15,7 @@ OUT=$(cd "$OUT" && pwd)
 here=$OUT/demo
 PATH=$OUT:$PATH
 
-PACKAGES="bash coreutils perl-base tzdata openssl man-db manpages vim-common vim-runtime"
+PACKAGES="bash coreutils perl-base tzdata openssl man-db manpages manpages-dev"
 OLD_SUITE=bookworm NEW_SUITE=trixie
 
 say() {
