@@ -1,0 +1,196 @@
+/*
+ * fuzz_index.c - the index loader. The first byte of an input says what the rest is:
+ *
+ *   even  index/00 as it stands: 4 bytes length of the directory, directory, chunks. Almost all end at a hash.
+ *   odd   tables: for each of the twelve 2 bytes number of rows, then the rows of all (fewer when the input ends). They
+ *         are packed with valid hashes, so that the rules see them. Bits 1 and 2 of the byte: whether frames may be
+ *         large, whether the third base is exact.
+ *
+ * What the loader accepts is then read through every accessor, and every path must be found again.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tests/unit/index_raw.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t sum;	/* so that no read is optimised away */
+
+static void
+touch(const void *p, size_t len)
+{
+	const uint8_t *b = p;
+
+	for (size_t i = 0; i < len; i++)
+		sum += b[i];
+}
+
+static void
+walk_contents(const struct dray_index *ix)
+{
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_CONTENTS); i++) {
+		struct dray_content c;
+
+		dray_index_content(ix, i, &c);
+		touch(c.sha256, 32);
+		for (uint32_t k = 0; k < c.recipe_count; k++) {
+			struct dray_recipe r;
+			uint64_t bytes = 0;
+
+			dray_index_recipe(ix, c.recipe_first + k, &r);
+			for (uint32_t n = 0; n < r.piece_count; n++) {
+				struct dray_piece p;
+				struct dray_frame f;
+
+				dray_index_piece(ix, r.piece_first + n, &p);
+				dray_index_frame(ix, p.frame, &f);
+				if (p.offset + (uint64_t)p.len > f.out)
+					abort();
+				bytes += p.len;
+			}
+			if (bytes != c.size)
+				abort();
+		}
+	}
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_FRAMES); i++) {
+		struct dray_frame f;
+
+		dray_index_frame(ix, i, &f);
+		sum += f.at + f.stored;
+		touch(f.sha256, 32);
+	}
+}
+
+static void
+walk_states(const struct dray_index *ix)
+{
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_STATES); i++) {
+		struct dray_state s;
+		struct dray_attrs a;
+
+		dray_index_state(ix, i, &s);
+		touch(s.target, s.target_len);
+		if (s.type == DRAY_FILE) {
+			struct dray_content c;
+
+			dray_index_content(ix, s.content, &c);
+			sum += c.size;
+		}
+		if (s.link != 0) {
+			struct dray_entry en;
+
+			dray_index_entry(ix, s.link - 1, &en);
+			touch(en.path, en.len);
+		}
+		dray_index_attrs(ix, s.attrs, &a);
+		for (uint32_t k = 0; k < a.xattr_count; k++) {
+			struct dray_xattr x;
+
+			dray_index_xattr(ix, a.xattr_first + k, &x);
+			touch(x.name, x.name_len);
+			touch(x.value, x.len);
+		}
+	}
+}
+
+static void
+walk_entries(const struct dray_index *ix)
+{
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES); i++) {
+		struct dray_entry en;
+		struct dray_state s;
+
+		dray_index_entry(ix, i, &en);
+		if (dray_index_find(ix, en.path, en.len) != i)
+			abort();
+		sum += dray_index_compset(ix, en.compset);
+		if (en.target != DRAY_NONE)
+			dray_index_state(ix, en.target, &s);
+		for (uint32_t k = 0; k < en.alt_count; k++) {
+			struct dray_alt al;
+
+			dray_index_alt(ix, en.alt_first + k, &al);
+			if (al.state != DRAY_NONE)
+				dray_index_state(ix, al.state, &s);
+		}
+	}
+}
+
+static void
+load(const struct dray_desc *d, const uint8_t *dir, size_t dir_len, const uint8_t *chunks, size_t chunks_len)
+{
+	struct dray_index *ix;
+	struct dray_err e = { 0 };
+
+	if (raw_load(d, dir, dir_len, chunks, chunks_len, 1, &ix, &e) != 0) {
+		if (ix != NULL || (e.code != DRAY_E_FORMAT && e.code != DRAY_E_NEWER) || e.text[0] == '\0')
+			abort();
+		return;
+	}
+	walk_contents(ix);
+	walk_states(ix);
+	walk_entries(ix);
+	dray_index_free(ix);
+}
+
+static void
+as_bytes(const uint8_t *p, size_t left)
+{
+	struct raw none = { 0 };
+	size_t dir_len;
+
+	if (left < 4)
+		return;
+	dir_len = dray_get_u32(p) % (left - 3);
+	load(raw_desc(&none, left - 4 - dir_len), p + 4, dir_len, p + 4 + dir_len, left - 4 - dir_len);
+}
+
+static void
+as_tables(uint8_t how, const uint8_t *p, size_t left)
+{
+	uint8_t *dir, *chunks;
+	size_t dir_len, chunks_len;
+	struct raw r = { 0 };
+	struct dray_desc *d;
+	const uint8_t *rows = p + 2 * DRAY_TABLES;
+
+	if (left < 2 * DRAY_TABLES)
+		return;
+	left -= 2 * DRAY_TABLES;
+	for (unsigned t = 0; t < DRAY_TABLES; t++) {
+		size_t n = dray_get_u16(p + 2 * t), width = dray_index_width[t];
+
+		if (n > left / width)
+			n = left / width;
+		if ((r.t[t] = malloc(n * width != 0 ? n * width : 1)) == NULL)
+			abort();
+		memcpy(r.t[t], rows, n * width);
+		r.rows[t] = (uint32_t)n;
+		rows += n * width;
+		left -= n * width;
+	}
+	raw_pack(&r, &dir, &dir_len, &chunks, &chunks_len);
+	d = raw_desc(&r, chunks_len);
+	if ((how & 2) != 0)
+		d->limit_frame = DRAY_FRAME_MAX;
+	if ((how & 4) != 0)
+		d->bases[2].history = false;
+	load(d, dir, dir_len, chunks, chunks_len);
+	free(dir);
+	free(chunks);
+	raw_free(&r);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size == 0)
+		return 0;
+	if ((data[0] & 1) != 0)
+		as_tables(data[0], data + 1, size - 1);
+	else
+		as_bytes(data + 1, size - 1);
+	return 0;
+}
