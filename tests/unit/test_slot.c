@@ -1,6 +1,8 @@
 /*
  * test_slot.c - the signature slot and the signed text: written, read, and every kind of damage refused by name.
  */
+#include "dray/digest.h"
+#include "dray/key.h"
 #include "dray/num.h"
 #include "dray/slot.h"
 
@@ -197,9 +199,50 @@ tokens_are_narrow(void)
 	CHECK_EQ(e.code, DRAY_E_FORMAT);
 }
 
+/* the example of spec/bundle-format.md 3.3, byte for byte */
+static void
+the_example_of_the_spec_is_made(void)
+{
+	static const uint8_t head[] = { 0x44, 0x52, 0x41, 0x59, 0x53, 0x49, 0x47, 0x31, 0x85, 0x00, 0x01, 0x00, 0, 0, 0, 0,
+		0x64, 0x72, 0x61, 0x79 };
+	static const uint8_t record[] = { 0x01, 0x00, 0x40, 0x00, 0xc7, 0x5b, 0x33, 0x74 };
+	char text[DRAY_SLOT_TEXT_MAX + 1], hex[129];
+	static struct dray_slot s;
+	uint8_t p[512], sig[DRAY_SIG_MAX], nothing[32];
+	struct dray_sha256 *h;
+	struct dray_key *k;
+
+	CHECK_EQ(dray_sha256_new(&h, &e), 0);
+	CHECK_EQ(dray_sha256_once(h, "", 0, nothing, &e), 0);
+	dray_sha256_free(h);
+	dray_err_clear(&e);
+	CHECK_EQ(dray_key_load("tests/data/keys/test-a.key", NULL, &k, &e), 0);
+	CHECK_STR(e.text, "");
+	if (k == NULL)
+		return;
+	memset(&s, 0, sizeof s);
+	CHECK_EQ(dray_signed_text("demo", "1.1", 2, 17920, nothing, text, &s.text_len, &e), 0);
+	CHECK_EQ(s.text_len, 133);
+	s.text = text;
+	s.n = 1;
+	s.sigs[0].sig = sig;
+	dray_key_id(k, s.sigs[0].key);
+	CHECK_EQ(dray_key_sign(k, text, s.text_len, &s.sigs[0].alg, sig, &s.sigs[0].len, &e), 0);
+	CHECK_STR(dray_hex(sig, 64, hex), "31341bf2276cc377df36ed0ff6584b3d3293882ad92fe5a8e7784f78c7b24f31"
+	    "0c2fe81d6cc9f504c549cc011e133a2f21fa81dd7644f9955f241c8d4dd9a204");
+	CHECK_EQ(dray_slot_write(&s, p, sizeof p, &e), 0);
+	CHECK_EQ(memcmp(p, head, sizeof head), 0);
+	CHECK_EQ(memcmp(p + 149, record, sizeof record), 0);
+	CHECK_EQ(memcmp(p + 149 + 36, sig, 64), 0);
+	for (int i = 249; i < 512; i++)
+		CHECK_EQ(p[i], 0);
+	dray_key_free(k);
+}
+
 int
 main(void)
 {
+	RUN(the_example_of_the_spec_is_made);
 	RUN(what_was_written_is_read);
 	RUN(each_damage_has_its_message);
 	RUN(what_does_not_fit_is_not_written);
