@@ -43,6 +43,7 @@ inst_item_free(struct inst_item *it)
 {
 	free(it->link);
 	free(it->foreign);
+	free(it->broke);
 	inst_meta_free(&it->meta);
 }
 

@@ -17,6 +17,7 @@ planning_free(struct inst_planning *pl)
 		inst_item_free(&pl->items[i]);
 	free(pl->items);
 	free(pl->at);
+	free(pl->sure);
 	inst_plan_free(pl->plan);
 }
 
@@ -33,6 +34,8 @@ inst_plan_free(struct inst_plan *p)
 	free(p->nodes);
 	free(p->notes);
 	free(p->frames);
+	free(p->live_of);
+	free(p->recipe_of);
 	free(p->arena);
 	free(p);
 }

@@ -98,6 +98,8 @@ struct inst_plan {
 	uint64_t have_bytes, have_inodes;
 	uint64_t payload;		/* stored bytes of the frames that will be read */
 	uint8_t *frames;		/* one per frame row: 1 = needed */
+	uint32_t *live_of;		/* per content row: entry row whose live object holds it, DRAY_NONE: none known */
+	uint32_t *recipe_of;		/* per content row: ordinal of the recipe chosen, or INST_RECIPE_* (recipe.h) */
 	char *arena;			/* owned text */
 };
 

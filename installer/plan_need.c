@@ -6,11 +6,13 @@
 #include <sys/statvfs.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "dray/num.h"
 
 #include "installer/planning.h"
+#include "installer/recipe.h"
 
 #define JOURNAL_OP 256u			/* bytes of one op in the plan file, its path excepted */
 #define STATE_BYTES (64u * 1024u)	/* log, anchor, bundle.json, folders */
@@ -25,17 +27,6 @@ plus(uint64_t a, uint64_t b)
 	uint64_t sum;
 
 	return dray_add(a, b, &sum) ? sum : UINT64_MAX;
-}
-
-static bool
-full_recipe(const struct dray_index *ix, const struct dray_content *c, struct dray_recipe *r)
-{
-	for (uint32_t i = 0; i < c->recipe_count; i++) {
-		dray_index_recipe(ix, c->recipe_first + i, r);
-		if (r->kind == DRAY_RECIPE_FULL)
-			return true;
-	}
-	return false;
 }
 
 /* mark the frames of one content */
@@ -54,6 +45,113 @@ mark(struct inst_planning *pl, const struct dray_recipe *r)
 		dray_index_frame(pl->ix, piece.frame, &f);
 		p->payload = plus(p->payload, f.stored);
 	}
+}
+
+/* the base contents a recipe reads */
+static void
+mark_bases(const struct inst_planning *pl, uint32_t content, const struct dray_recipe *r, uint8_t *needed)
+{
+	struct dray_piece piece;
+	struct dray_frame f;
+	struct dray_range range;
+
+	if (r->kind == DRAY_RECIPE_COPY)
+		needed[content] = 1;
+	for (uint32_t i = 0; i < r->piece_count; i++) {
+		dray_index_piece(pl->ix, r->piece_first + i, &piece);
+		dray_index_frame(pl->ix, piece.frame, &f);
+		for (uint32_t k = 0; k < f.range_count; k++) {
+			dray_index_range(pl->ix, f.range_first + k, &range);
+			needed[range.content] = 1;
+		}
+	}
+}
+
+/* choose a recipe for each wanted content; a slim bundle's bases are proved first, since nothing can stand in */
+static int
+choose_recipes(struct inst_planning *pl, struct dray_err *e)
+{
+	uint32_t contents = dray_index_rows(pl->ix, DRAY_T_CONTENTS);
+	struct inst_plan *p = pl->plan;
+	struct dray_recipe r;
+	uint8_t *needed;
+	bool again;
+	int rc = 0;
+
+	if ((needed = malloc((size_t)contents + 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	do {
+		again = false;
+		memset(needed, 0, (size_t)contents + 1);
+		for (uint32_t i = 0; i < contents; i++) {
+			if (p->recipe_of[i] == INST_RECIPE_UNWANTED)
+				continue;
+			p->recipe_of[i] = inst_recipe_next(pl->ix, i, 0, p->live_of, &r);
+			if (p->recipe_of[i] != INST_RECIPE_NONE)
+				mark_bases(pl, i, &r, needed);
+		}
+		if (pl->desc->slim)
+			rc = inst_live_prove(pl, needed, &again, e);
+	} while (rc == 0 && again);
+	free(needed);
+	if (rc != 0)
+		return -1;
+	for (uint32_t i = 0; i < contents; i++)
+		if (p->recipe_of[i] < INST_RECIPE_UNWANTED && inst_recipe_next(pl->ix, i, p->recipe_of[i], p->live_of, &r) !=
+		    INST_RECIPE_NONE && r.kind != DRAY_RECIPE_COPY)
+			mark(pl, &r);
+	return 0;
+}
+
+/* a path with this content in some base or in the release, for messages */
+static bool
+path_of(const struct inst_planning *pl, uint32_t content, struct dray_entry *en)
+{
+	struct dray_state s;
+	struct dray_alt alt;
+
+	for (uint32_t i = 0; i < dray_index_rows(pl->ix, DRAY_T_ENTRIES); i++) {
+		dray_index_entry(pl->ix, i, en);
+		for (uint32_t k = 0; k <= en->alt_count; k++) {
+			uint32_t row = en->target;
+
+			if (k < en->alt_count) {
+				dray_index_alt(pl->ix, en->alt_first + k, &alt);
+				row = alt.state;
+			}
+			if (row == DRAY_NONE)
+				continue;
+			dray_index_state(pl->ix, row, &s);
+			if (s.type == DRAY_FILE && s.content == content)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int
+no_recipe(struct inst_planning *pl, struct inst_item *it, uint32_t content, struct dray_err *e)
+{
+	static const char text[] = "builds on a file that is not here as released: ";
+	struct dray_content c;
+	struct dray_recipe r;
+	struct dray_entry en;
+	char q[100];
+
+	it->decision = INST_D_CONFLICT;
+	it->why = "the bundle holds no copy of it";
+	dray_index_content(pl->ix, content, &c);
+	if (c.recipe_count == 0)
+		return 0;
+	dray_index_recipe(pl->ix, c.recipe_first, &r);
+	if (!path_of(pl, inst_recipe_missing(pl->ix, content, &r, pl->plan->live_of), &en))
+		return 0;
+	if ((it->broke = malloc(sizeof(text) + sizeof(q))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	memcpy(it->broke, text, sizeof(text));
+	strcat(it->broke, dray_quote(en.path, en.len, q, sizeof(q)));
+	it->why = it->broke;
+	return 0;
 }
 
 static uint64_t
@@ -123,50 +221,65 @@ need_room(struct inst_planning *pl, uint64_t data, uint64_t block)
 	p->room_inodes = plus(p->n_nodes, STATE_INODES);
 }
 
+/* the file node's content, if the bundle has to give it; a hard-link group wants its content once */
+static bool
+wants(struct inst_planning *pl, const struct inst_node *node, uint8_t *groups, struct dray_state *s)
+{
+	if (!inst_item_target(pl, &pl->items[pl->at[node->entry]], s))
+		return false;
+	if (node->group != 0) {
+		if (groups[node->group] != 0)
+			return false;
+		groups[node->group] = 1;
+	}
+	return true;
+}
+
 int
 inst_need(struct inst_planning *pl, struct dray_err *e)
 {
 	struct inst_plan *p = pl->plan;
-	uint32_t n_frames = dray_index_rows(pl->ix, DRAY_T_FRAMES), n_rows = dray_index_rows(pl->ix, DRAY_T_ENTRIES);
+	uint32_t n_frames = dray_index_rows(pl->ix, DRAY_T_FRAMES), n_rows = dray_index_rows(pl->ix, DRAY_T_ENTRIES),
+	    contents = dray_index_rows(pl->ix, DRAY_T_CONTENTS);
 	uint64_t data = 0, block = block_size(pl->root);
-	uint8_t *seen;		/* hard-link groups whose object has its content already */
+	uint8_t *groups;		/* hard-link groups whose object has its content already */
+	struct dray_content c;
+	struct dray_state s;
+	int rc = -1;
 
 	p->frames = calloc((size_t)n_frames + 1, 1);
-	seen = calloc((size_t)n_rows + 2, 1);
-	if (p->frames == NULL || seen == NULL) {
-		free(seen);
-		return dray_fail(e, DRAY_E_IO, "out of memory");
+	p->recipe_of = malloc(((size_t)contents + 1) * sizeof(*p->recipe_of));
+	groups = calloc((size_t)n_rows + 2, 1);
+	if (p->frames == NULL || groups == NULL || p->recipe_of == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
 	}
+	for (uint32_t i = 0; i < contents; i++)
+		p->recipe_of[i] = INST_RECIPE_UNWANTED;
 	for (size_t i = 0; i < p->n_nodes; i++) {
-		const struct inst_node *node = &p->nodes[i];
-		struct inst_item *it = &pl->items[pl->at[node->entry]];
-		struct dray_content c;
-		struct dray_recipe r;
-		struct dray_state s;
-
-		if (!inst_item_target(pl, it, &s))
+		if (!wants(pl, &p->nodes[i], groups, &s))
 			continue;
-		if (node->group != 0) {
-			if (seen[node->group] != 0)
-				continue;
-			seen[node->group] = 1;
-		}
 		if (s.type != DRAY_FILE) {
 			data = plus(data, block);
 			continue;
 		}
 		dray_index_content(pl->ix, s.content, &c);
 		data = plus(data, plus(rounded(c.size, block), block));
-		if (node->from_live || c.size == 0)
-			continue;
-		if (full_recipe(pl->ix, &c, &r)) {
-			mark(pl, &r);
-		} else {
-			it->decision = INST_D_CONFLICT;
-			it->why = "the bundle holds no full copy of it, and what it builds on is not here";
-		}
+		if (!p->nodes[i].from_live && c.size != 0)
+			p->recipe_of[s.content] = 0;
 	}
-	free(seen);
+	if (inst_live(pl, e) != 0 || choose_recipes(pl, e) != 0)
+		goto out;
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		struct inst_item *it = &pl->items[pl->at[p->nodes[i].entry]];
+
+		if (!p->nodes[i].from_live && inst_item_target(pl, it, &s) && s.type == DRAY_FILE &&
+		    p->recipe_of[s.content] == INST_RECIPE_NONE && it->broke == NULL && no_recipe(pl, it, s.content, e) != 0)
+			goto out;
+	}
 	need_room(pl, data, block);
-	return 0;
+	rc = 0;
+out:
+	free(groups);
+	return rc;
 }

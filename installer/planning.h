@@ -66,7 +66,8 @@ struct inst_item {
 	uint32_t stays_for;
 	uint32_t made;		/* order.c: its op before sorting, or DRAY_NONE */
 	uint64_t bases;		/* bit mask of bases it matches */
-	const char *why;	/* CONFLICT, BLOCKED: static text */
+	const char *why;	/* CONFLICT, BLOCKED: static text, or @broke */
+	char *broke;		/* owned: which file a slim bundle builds on is not here */
 };
 
 struct inst_planning {
@@ -79,6 +80,7 @@ struct inst_planning {
 	struct inst_item *items;	/* in path order */
 	size_t n;
 	uint32_t *at;			/* per index row: its item, or DRAY_NONE */
+	uint8_t *sure;			/* per content: plan->live_of was looked at, not taken at the index's word */
 	struct inst_plan *plan;
 	size_t cap_ops, cap_nodes, cap_notes;
 };
@@ -103,6 +105,11 @@ DRAY_MUST_CHECK int inst_decide_links(struct inst_planning *pl, struct dray_err 
 
 /* order.c */
 DRAY_MUST_CHECK int inst_order(struct inst_planning *pl, struct dray_err *e);
+
+/* plan_live.c */
+DRAY_MUST_CHECK int inst_live(struct inst_planning *pl, struct dray_err *e);
+/* hash the live files of all contents marked in @needed that are not sure; *changed: some are not there */
+DRAY_MUST_CHECK int inst_live_prove(struct inst_planning *pl, const uint8_t *needed, bool *changed, struct dray_err *e);
 
 /* plan_need.c */
 DRAY_MUST_CHECK int inst_need(struct inst_planning *pl, struct dray_err *e);

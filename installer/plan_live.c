@@ -1,0 +1,170 @@
+/*
+ * plan_live.c - where each base content lies in the live tree now. Paths that were looked at are certain; paths the
+ * release does not change are taken at their word, and only the hash of what is made from them counts. A slim bundle
+ * has nothing to fall back on, so there the files it builds on are hashed before the plan says yes.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dray/digest.h"
+#include "dray/pool.h"
+
+#include "installer/planning.h"
+
+enum { BUF = 256 * 1024 };
+
+/* content row that a looked-at file holds, DRAY_NONE: none that the bundle knows */
+static uint32_t
+content_of(const struct inst_planning *pl, const struct inst_item *it, const struct dray_entry *en)
+{
+	struct dray_content c;
+	struct dray_state s;
+	struct dray_alt alt;
+
+	for (uint32_t k = 0; k <= en->alt_count; k++) {
+		uint32_t row = en->target;
+
+		if (k < en->alt_count) {
+			dray_index_alt(pl->ix, en->alt_first + k, &alt);
+			row = alt.state;
+		}
+		if (row == DRAY_NONE)
+			continue;
+		dray_index_state(pl->ix, row, &s);
+		if (s.type != DRAY_FILE)
+			continue;
+		dray_index_content(pl->ix, s.content, &c);
+		if (c.size == it->id.size && memcmp(c.sha256, it->sha256, DRAY_SHA256_LEN) == 0)
+			return s.content;
+	}
+	return DRAY_NONE;
+}
+
+int
+inst_live(struct inst_planning *pl, struct dray_err *e)
+{
+	uint32_t contents = dray_index_rows(pl->ix, DRAY_T_CONTENTS), rows = dray_index_rows(pl->ix, DRAY_T_ENTRIES);
+	struct inst_plan *p = pl->plan;
+	struct dray_entry en;
+	struct dray_state s;
+
+	p->live_of = malloc(((size_t)contents + 1) * sizeof(*p->live_of));
+	pl->sure = calloc((size_t)contents + 1, 1);
+	if (p->live_of == NULL || pl->sure == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (uint32_t i = 0; i < contents; i++)
+		p->live_of[i] = DRAY_NONE;
+	for (uint32_t i = 0; i < rows; i++) {
+		uint32_t content = DRAY_NONE;
+		bool sure = pl->at[i] != DRAY_NONE;
+
+		dray_index_entry(pl->ix, i, &en);
+		if (sure) {
+			const struct inst_item *it = &pl->items[pl->at[i]];
+
+			if (it->way == INST_WAY_THERE && it->id.type == DRAY_FILE && !it->unreadable && !it->other_mount)
+				content = content_of(pl, it, &en);
+		} else if (en.target != DRAY_NONE) {
+			dray_index_state(pl->ix, en.target, &s);
+			content = s.type == DRAY_FILE ? s.content : DRAY_NONE;
+		}
+		if (content == DRAY_NONE || (p->live_of[content] != DRAY_NONE && (pl->sure[content] || !sure)))
+			continue;
+		p->live_of[content] = i;
+		pl->sure[content] = sure;
+	}
+	return 0;
+}
+
+struct proof {
+	struct inst_planning *pl;
+	uint32_t *content;	/* to be proved */
+	size_t n;
+	uint8_t *wrong;		/* per row of @content */
+};
+
+/* anything that keeps it from being read as it should be makes it wrong, and is no failure */
+static bool
+holds(const struct inst_planning *pl, struct dray_walk *w, uint32_t content, struct dray_sha256 *h, uint8_t *buf)
+{
+	uint8_t sum[DRAY_SHA256_LEN];
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_err ignored = { 0 };
+	struct dray_content c;
+	struct dray_entry en;
+	struct dray_stat st;
+	uint64_t size = 0;
+	bool same;
+	int dir, fd;
+
+	dray_index_content(pl->ix, content, &c);
+	dray_index_entry(pl->ix, pl->plan->live_of[content], &en);
+	if (dray_walk_parent(w, en.path, en.len, &dir, leaf, &ignored) != 0 ||
+	    (fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
+		return false;
+	same = os_stat_at(fd, "", &st) == 0 && (st.mode & 0170000) == 0100000 && st.size == c.size &&
+	    dray_sha256_fd(h, fd, buf, BUF, &size, sum, &ignored) == 0 && size == c.size &&
+	    memcmp(sum, c.sha256, sizeof(sum)) == 0;
+	close(fd);
+	return same;
+}
+
+static int
+prove_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct proof *p = ctx;
+	struct dray_sha256 *h = NULL;
+	struct dray_walk *w = malloc(sizeof(*w));
+	uint8_t *buf = malloc(BUF);
+	int rc = -1;
+
+	(void)worker;
+	if (w == NULL || buf == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+	} else if (dray_sha256_new(&h, e) == 0) {
+		dray_walk_init(w, p->pl->root);
+		w->component_walk = p->pl->o->component_walk;
+		p->wrong[i] = !holds(p->pl, w, p->content[i], h, buf);
+		dray_walk_close(w);
+		rc = 0;
+	}
+	dray_sha256_free(h);
+	free(buf);
+	free(w);
+	return rc;
+}
+
+int
+inst_live_prove(struct inst_planning *pl, const uint8_t *needed, bool *changed, struct dray_err *e)
+{
+	uint32_t contents = dray_index_rows(pl->ix, DRAY_T_CONTENTS);
+	struct proof p = { .pl = pl };
+	int rc = -1;
+
+	*changed = false;
+	p.content = calloc((size_t)contents + 1, sizeof(*p.content));
+	p.wrong = calloc((size_t)contents + 1, 1);
+	if (p.content == NULL || p.wrong == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	for (uint32_t i = 0; i < contents; i++)
+		if (needed[i] != 0 && !pl->sure[i] && pl->plan->live_of[i] != DRAY_NONE)
+			p.content[p.n++] = i;
+	if (dray_parallel(pl->o->threads < 8 ? 8 : pl->o->threads, p.n, 1, prove_job, &p, e) != 0)
+		goto out;
+	for (size_t i = 0; i < p.n; i++) {
+		pl->sure[p.content[i]] = 1;
+		if (p.wrong[i] != 0) {
+			pl->plan->live_of[p.content[i]] = DRAY_NONE;
+			*changed = true;
+		}
+	}
+	rc = 0;
+out:
+	free(p.content);
+	free(p.wrong);
+	return rc;
+}
