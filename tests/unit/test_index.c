@@ -478,10 +478,33 @@ each_rule_refuses_by_itself(void)
 	}
 }
 
+/* the examples of bundle-format.md 5.4, byte for byte */
+static void
+rows_are_the_bytes_of_the_spec(void)
+{
+	static const struct { enum dray_table t; unsigned row; const char *hex; } rows[] = {
+		{ DRAY_T_ENTRIES, EN_LS, "1d00000006000000000002000100000000000000" },
+		{ DRAY_T_STATES, ST_DIR, "0201000000000000000000000000000000000000fbffffffffffffffffc99a3b" },
+		{ DRAY_T_ALTS, AL_LS, "020000000500000000000000" },
+		{ DRAY_T_ATTRS, AT_DIR, "07000000ed030000000000000700000000000000ffffffff" },
+	};
+	struct raw r = { 0 };
+
+	raw_good(&r);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char hex[2 * F_WIDTH + 1];
+
+		dray_hex(raw_row(&r, rows[i].t, rows[i].row), dray_index_width[rows[i].t], hex);
+		CHECK_STR(hex, rows[i].hex);
+	}
+	raw_free(&r);
+}
+
 int
 main(void)
 {
 	RUN(accessors_give_what_was_written);
+	RUN(rows_are_the_bytes_of_the_spec);
 	RUN(each_rule_refuses_by_itself);
 	return test_done();
 }
