@@ -14,9 +14,14 @@
 #include "installer/files.h"
 #include "installer/staging.h"
 
+/* of a full recipe: the bundle itself is wrong. Of a delta: what it was built on is, and there may be another way */
 static int
-wrong_hash(struct stage *s, const struct want *w, struct dray_err *e)
+wrong_hash(struct stage *s, struct want *w, struct dray_err *e)
 {
+	if (w->kind != DRAY_RECIPE_FULL) {
+		atomic_store(&w->failed, true);
+		return 0;
+	}
 	dray_fail(e, DRAY_E_FORMAT, "the content does not have the signed hash");
 	stage_blame(s, w->first_node, e);
 	return dray_hint(e, "the bundle was built wrong; nothing on this machine was changed");
@@ -49,6 +54,7 @@ use_single(struct stage *s, struct stage_worker *w, struct want *want, const uin
 		return -1;
 	if (memcmp(sum, c.sha256, sizeof(sum)) != 0)
 		return wrong_hash(s, want, e);
+	want->made = true;
 	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node])
 		if (write_whole(s, w, node, p, len, e) != 0)
 			return -1;
@@ -138,7 +144,7 @@ wait_turn(struct stage *s, struct want *want, uint32_t piece, struct dray_err *e
 }
 
 static int
-use_piece(struct stage *s, struct stage_worker *w, struct want *want, const struct use *u, const uint8_t *p,
+use_piece(struct stage *s, struct stage_worker *w, struct want *want, const struct use *u, const uint8_t *p, bool good,
     struct dray_err *e)
 {
 	uint8_t sum[DRAY_SHA256_LEN];
@@ -147,16 +153,18 @@ use_piece(struct stage *s, struct stage_worker *w, struct want *want, const stru
 	uint32_t node;
 	int rc;
 
+	if (!good)
+		atomic_store(&want->failed, true);
 	pthread_mutex_lock(&want->lock);
 	rc = want->made ? 0 : make_files(s, w, want, e);
 	pthread_mutex_unlock(&want->lock);
-	for (node = want->first_node; rc == 0 && node != DRAY_NONE; node = s->next_node[node])
+	for (node = want->first_node; good && rc == 0 && node != DRAY_NONE; node = s->next_node[node])
 		rc = write_piece(s, w, node, u, p, e);
 	if (rc != 0)
 		return -1;
 	pthread_mutex_lock(&want->lock);
 	rc = wait_turn(s, want, u->piece, e);
-	if (rc == 0)
+	if (rc == 0 && good)
 		rc = dray_sha256_add(want->hash, p, u->len, e);
 	if (rc == 0) {
 		want->next_piece++;
@@ -164,7 +172,7 @@ use_piece(struct stage *s, struct stage_worker *w, struct want *want, const stru
 		pthread_cond_broadcast(&want->turn);
 	}
 	pthread_mutex_unlock(&want->lock);
-	if (rc != 0 || !last)
+	if (rc != 0 || !last || atomic_load(&want->failed))
 		return rc;
 	if (dray_sha256_end(want->hash, sum, e) != 0)
 		return -1;
@@ -175,14 +183,41 @@ use_piece(struct stage *s, struct stage_worker *w, struct want *want, const stru
 }
 
 int
-stage_use(struct stage *s, struct stage_worker *w, const struct use *u, struct dray_err *e)
+stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool good, struct dray_err *e)
 {
 	struct want *want = &s->wants[u->want];
 	const uint8_t *p = w->out + u->offset;
-	int rc;
+	int rc = 0;
 
-	rc = want->n_pieces == 1 ? use_single(s, w, want, p, u->len, e) : use_piece(s, w, want, u, p, e);
-	if (rc == 0)
+	if (want->n_pieces > 1)
+		rc = use_piece(s, w, want, u, p, good, e);
+	else if (good)
+		rc = use_single(s, w, want, p, u->len, e);
+	else
+		atomic_store(&want->failed, true);
+	if (rc == 0 && !atomic_load(&want->failed))
 		stage_progress(s, u->len);
 	return rc;
+}
+
+int
+stage_unmake(struct stage *s, struct want *want, struct dray_err *e)
+{
+	struct inst_place *pl = &s->workers[0].place;
+	char leaf[DRAY_NAME_MAX + 1];
+	uint32_t node;
+	int dir;
+
+	if (!want->made)
+		return 0;
+	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node]) {
+		if (stage_node_at(s, pl, node, &dir, leaf, e) != 0)
+			return stage_blame(s, node, e);
+		if (unlinkat(dir, leaf, 0) == -1 && errno != ENOENT) {
+			dray_fail_errno(e, "delete what could not be made");
+			return stage_blame(s, node, e);
+		}
+	}
+	want->made = false;
+	return 0;
 }

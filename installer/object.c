@@ -150,10 +150,12 @@ make_special(int dir, const char *leaf, const struct dray_state *st, struct dray
 	return 0;
 }
 
-/* the content did not change: copy it from the live path, and only its hash counts */
+/*
+ * Copy a content from a live path; only the hash of the copy counts. Whatever is wrong with the live side is
+ * DRAY_E_DRIFT, so that a caller who has another recipe can take that one.
+ */
 static int
-copy_live(struct stage *s, struct stage_worker *w, uint32_t live, const struct dray_state *st, int to,
-    struct dray_err *e)
+copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t content, int to, struct dray_err *e)
 {
 	uint8_t sum[DRAY_SHA256_LEN];
 	char leaf[DRAY_NAME_MAX + 1];
@@ -163,15 +165,18 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, const struct d
 	uint64_t size = 0;
 	int dir, from, r, rc = -1;
 
-	dray_index_content(s->ix, st->content, &c);
+	dray_index_content(s->ix, content, &c);
 	dray_index_entry(s->ix, live, &en);
 	r = dray_walk_parent(&w->live, en.path, en.len, &dir, leaf, e);
 	if (r > 0)
 		dray_fail(e, DRAY_E_DRIFT, "went away since the plan");
 	if (r != 0)
 		return -1;
-	if ((from = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
-		return dray_fail_errno(e, "open");
+	if ((from = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1) {
+		dray_fail_errno(e, "open");
+		e->code = DRAY_E_DRIFT;
+		return -1;
+	}
 	if (dray_bundle_desc(s->b)->limit_frame < cap)
 		cap = (size_t)dray_bundle_desc(s->b)->limit_frame;
 	if (dray_sha256_begin(w->sha, e) != 0)
@@ -183,6 +188,7 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, const struct d
 			continue;
 		if (n == -1) {
 			dray_fail_errno(e, "read");
+			e->code = DRAY_E_DRIFT;
 			goto out;
 		}
 		if (n == 0)
@@ -217,7 +223,7 @@ make_plain(struct stage *s, struct stage_worker *w, uint32_t node, struct dray_e
 	if (st.type == DRAY_FILE) {
 		rc = stage_create(s, &w->place, node, &fd, e);
 		if (rc == 0 && s->p->nodes[node].from_live)
-			rc = copy_live(s, w, s->p->nodes[node].live, &st, fd, e);
+			rc = copy_live(s, w, s->p->nodes[node].live, st.content, fd, e);
 	} else {
 		rc = stage_node_at(s, &w->place, node, &dir, leaf, e);
 		if (rc == 0)
@@ -247,6 +253,48 @@ int
 stage_make_plain(struct stage *s, struct dray_err *e)
 {
 	return dray_parallel(s->threads, s->n_plain, 16, plain_job, s, e);
+}
+
+/* every node of a content whose recipe is a copy */
+static int
+copy_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct stage *s = ctx;
+	struct stage_worker *w = &s->workers[worker];
+	struct want *want = &s->wants[s->copies[i]];
+	struct dray_content c;
+	uint32_t node;
+	int fd, rc = 0;
+
+	if (s->o->stop != NULL && s->o->stop() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	want->made = true;
+	for (node = want->first_node; rc == 0 && node != DRAY_NONE; node = s->next_node[node]) {
+		rc = stage_create(s, &w->place, node, &fd, e);
+		if (rc == 0)
+			rc = copy_live(s, w, s->p->live_of[want->content], want->content, fd, e);
+		if (rc == 0)
+			rc = stage_dress(s, &w->place, node, fd, e);
+		if (fd != -1 && close(fd) == -1 && rc == 0)
+			rc = dray_fail_errno(e, "close");
+		if (rc != 0 && e->code == DRAY_E_DRIFT) {
+			dray_err_clear(e);
+			atomic_store(&want->failed, true);
+			return 0;
+		}
+		if (rc != 0)
+			stage_blame(s, node, e);
+	}
+	dray_index_content(s->ix, want->content, &c);
+	if (rc == 0)
+		stage_progress(s, c.size);
+	return rc;
+}
+
+int
+stage_make_copies(struct stage *s, struct dray_err *e)
+{
+	return dray_parallel(s->threads, s->n_copies, 4, copy_job, s, e);
 }
 
 /* further names of an inode; the first one is whole by now */

@@ -67,6 +67,14 @@ drop_job(void *ctx, void *job)
 	free(j);
 }
 
+static int
+decode(struct stage *s, struct stage_worker *w, const struct frame_job *j, const struct dray_frame *f, uint64_t at,
+    struct dray_err *e)
+{
+	(void)at;
+	return dray_decode(w->dec, j->buf, f->stored, w->out, f->out, dray_bundle_desc(s->b)->limit_window, e);
+}
+
 /* hash, then decode, then hash again what came out: nothing unverified goes on */
 static int
 run_frame(struct run *r, struct stage_worker *w, const struct frame_job *j, struct dray_err *e)
@@ -75,6 +83,7 @@ run_frame(struct run *r, struct stage_worker *w, const struct frame_job *j, stru
 	struct stage *s = r->s;
 	const struct use *u = &s->uses[r->first_use[j->frame]];
 	struct dray_frame f;
+	bool good;
 
 	dray_index_frame(s->ix, j->frame, &f);
 	if (dray_sha256_once(w->sha, j->buf, f.stored, sum, e) != 0)
@@ -84,10 +93,17 @@ run_frame(struct run *r, struct stage_worker *w, const struct frame_job *j, stru
 		dray_hint(e, "copy the bundle again; nothing on this machine was changed");
 		return stage_blame(s, s->wants[u->want].first_node, e);
 	}
-	if (dray_decode(w->dec, j->buf, f.stored, w->out, f.out, dray_bundle_desc(s->b)->limit_window, e) != 0)
+	if (stage_reference(s, w, &f, &good, e) != 0)
 		return dray_wrap(e, "frame %u", (unsigned)j->frame);
+	if (good && decode(s, w, j, &f, u->at, e) != 0) {
+		if (f.range_count == 0)
+			return dray_wrap(e, "frame %u", (unsigned)j->frame);
+		/* the stored bytes are right, so it was built on something else than the bundle's base */
+		dray_err_clear(e);
+		good = false;
+	}
 	for (; u < s->uses + s->n_uses && u->frame == j->frame; u++)
-		if (stage_use(s, w, u, e) != 0)
+		if (stage_use(s, w, u, good, e) != 0)
 			return -1;
 	return 0;
 }
@@ -239,6 +255,20 @@ identify_old(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	return r == 0 ? 0 : dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
 }
 
+/* contents by their recipes, in passes: what could not be made gets its next recipe in the next one */
+static int
+make_contents(struct stage *s, struct dray_err *e)
+{
+	bool again;
+
+	do {
+		if (stage_list_uses(s, e) != 0 || stage_make_copies(s, e) != 0 || stage_frames(s, e) != 0 ||
+		    stage_fall_back(s, &again, e) != 0)
+			return -1;
+	} while (again);
+	return 0;
+}
+
 int
 inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct inst_tx *tx,
     const struct inst_stage_opts *o, struct dray_err *e)
@@ -249,8 +279,8 @@ inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct 
 
 	if (stage_workers(&s, s.threads, e) != 0 || stage_collect(&s, e) != 0 ||
 	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || stage_write_manifest(&s, e) != 0 ||
-	    stage_make_dirs(&s, e) != 0 || stage_reuse(&s, e) != 0 || stage_list_uses(&s, e) != 0 ||
-	    stage_make_plain(&s, e) != 0 || stage_frames(&s, e) != 0 || stage_make_links(&s, e) != 0 ||
+	    stage_make_dirs(&s, e) != 0 || stage_reuse(&s, e) != 0 || stage_make_plain(&s, e) != 0 ||
+	    make_contents(&s, e) != 0 || stage_make_links(&s, e) != 0 ||
 	    stage_close_dirs(&s, e) != 0 || dray_parallel(s.threads, p->n_swaps, 64, identify, &s, e) != 0)
 		goto out;
 	rc = 0;

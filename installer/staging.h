@@ -18,7 +18,10 @@
 struct want {
 	uint32_t content;
 	uint32_t first_node;		/* chained by stage.next_node */
-	bool have;			/* taken over from an earlier staging */
+	bool have;			/* made, or taken over from an earlier staging */
+	atomic_bool failed;		/* what it was made from was not what the recipe needs: the next recipe's turn */
+	uint32_t ordinal;		/* of the recipe in use */
+	uint8_t kind;			/* DRAY_RECIPE_* of it */
 	uint32_t n_pieces;
 	/* contents of several pieces: pieces are written in any order and hashed in theirs */
 	pthread_mutex_t lock;		/* valid when n_pieces > 1 */
@@ -38,6 +41,8 @@ struct stage_worker {
 	struct dray_decoder *dec;
 	struct dray_sha256 *sha;
 	uint8_t *out;			/* one frame's output */
+	uint8_t *ref;			/* base bytes of a delta frame */
+	size_t ref_len, ref_cap;
 	struct inst_place place;
 	struct dray_walk live;		/* beneath the root */
 };
@@ -56,6 +61,8 @@ struct stage {
 	size_t n_uses;
 	uint32_t *next_node;		/* per node: next one of the same content */
 	uint32_t *link_to;		/* per node: the node whose inode it shares, DRAY_NONE: its own */
+	uint32_t *copies;		/* wants whose recipe is a copy of a live file, in this pass */
+	size_t n_copies;
 	uint32_t *plain;		/* nodes made without the bundle: no file, empty, or copied from the live tree */
 	size_t n_plain;
 	struct stage_worker *workers;
@@ -68,6 +75,8 @@ struct stage {
 /* want.c */
 DRAY_MUST_CHECK int stage_collect(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int stage_list_uses(struct stage *s, struct dray_err *e);
+/* after a pass: wants that failed get their next recipe; *again: there are some. DRAY_E_DRIFT when one has none. */
+DRAY_MUST_CHECK int stage_fall_back(struct stage *s, bool *again, struct dray_err *e);
 void stage_release(struct stage *s);
 DRAY_MUST_CHECK int stage_workers(struct stage *s, size_t n, struct dray_err *e);
 
@@ -76,6 +85,7 @@ DRAY_MUST_CHECK int stage_node_at(struct stage *s, struct inst_place *pl, uint32
     char leaf[DRAY_NAME_MAX + 1], struct dray_err *e);
 DRAY_MUST_CHECK int stage_make_dirs(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int stage_make_plain(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int stage_make_copies(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int stage_make_links(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int stage_close_dirs(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e);
@@ -83,7 +93,14 @@ DRAY_MUST_CHECK int stage_dress(struct stage *s, struct inst_place *pl, uint32_t
 int stage_blame(struct stage *s, uint32_t node, struct dray_err *e);	/* wrap with the node's path; -1 */
 
 /* content.c */
-DRAY_MUST_CHECK int stage_use(struct stage *s, struct stage_worker *w, const struct use *u, struct dray_err *e);
+/* @good: w->out holds the frame's output; false: it could not be made, so the want fails and the next recipe is tried */
+DRAY_MUST_CHECK int stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool good,
+    struct dray_err *e);
+DRAY_MUST_CHECK int stage_unmake(struct stage *s, struct want *w, struct dray_err *e);	/* delete what it has written */
+
+/* reference.c */
+DRAY_MUST_CHECK int stage_reference(struct stage *s, struct stage_worker *w, const struct dray_frame *f, bool *here,
+    struct dray_err *e);
 
 /* reuse.c */
 DRAY_MUST_CHECK int stage_write_manifest(struct stage *s, struct dray_err *e);

@@ -4,6 +4,7 @@
 
 #include "dray/num.h"
 
+#include "installer/recipe.h"
 #include "installer/staging.h"
 
 static int
@@ -71,7 +72,8 @@ stage_collect(struct stage *s, struct dray_err *e)
 		w = want_of[st.content];
 		if (w == DRAY_NONE) {
 			w = want_of[st.content] = (uint32_t)s->n_wants++;
-			s->wants[w] = (struct want){ .content = st.content, .first_node = DRAY_NONE };
+			s->wants[w].content = st.content;
+			s->wants[w].first_node = DRAY_NONE;
 			if (!dray_add(s->total, c.size, &s->total)) {
 				dray_fail(e, DRAY_E_FORMAT, "sizes add up to more than 2^64 bytes");
 				goto out;
@@ -99,21 +101,30 @@ by_frame(const void *a, const void *b)
 	return (x->piece > y->piece) - (x->piece < y->piece);
 }
 
-/* the full recipe of a content; the only kind this version makes contents from */
+/* the recipe in use, with the mutex and the hash that several pieces need */
 static int
-full_recipe(struct stage *s, const struct want *w, struct dray_recipe *r, struct dray_err *e)
+take_recipe(struct stage *s, struct want *w, struct dray_recipe *r, struct dray_err *e)
 {
-	struct dray_content c;
-	uint32_t i;
-
-	dray_index_content(s->ix, w->content, &c);
-	for (i = 0; i < c.recipe_count; i++) {
-		dray_index_recipe(s->ix, c.recipe_first + i, r);
-		if (r->kind == DRAY_RECIPE_FULL)
-			return 0;
+	w->ordinal = inst_recipe_next(s->ix, w->content, w->ordinal, s->p->live_of, r);
+	if (w->ordinal == INST_RECIPE_NONE) {
+		dray_fail(e, DRAY_E_DRIFT, "what it is made from changed since the plan, and the bundle holds no full copy");
+		dray_hint(e, "nothing was changed; run plan again, or bring a complete bundle");
+		return stage_blame(s, w->first_node, e);
 	}
-	dray_fail(e, DRAY_E_FORMAT, "the bundle holds no full copy of its content");
-	return stage_blame(s, w->first_node, e);
+	w->kind = r->kind;
+	w->n_pieces = r->piece_count;
+	w->next_piece = 0;
+	w->made = false;
+	atomic_store(&w->failed, false);
+	if (r->piece_count <= 1)
+		return 0;
+	if (w->hash == NULL) {
+		if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_cond_init(&w->turn, NULL) != 0)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		if (dray_sha256_new(&w->hash, e) != 0)
+			return -1;
+	}
+	return dray_sha256_begin(w->hash, e);
 }
 
 int
@@ -125,38 +136,60 @@ stage_list_uses(struct stage *s, struct dray_err *e)
 	uint64_t at;
 	uint32_t k;
 
+	free(s->uses);
+	free(s->copies);
+	s->uses = NULL;
+	s->n_uses = s->n_copies = 0;
+	if ((s->copies = calloc(s->n_wants + 1, sizeof(*s->copies))) == NULL)
+		return dray_fail_errno(e, "staging tables");
 	for (i = 0; i < s->n_wants; i++) {
 		if (s->wants[i].have)
 			continue;
-		if (full_recipe(s, &s->wants[i], &r, e) != 0)
+		if (take_recipe(s, &s->wants[i], &r, e) != 0)
 			return -1;
-		s->wants[i].n_pieces = r.piece_count;
+		if (r.kind == DRAY_RECIPE_COPY)
+			s->copies[s->n_copies++] = (uint32_t)i;
 		n += r.piece_count;
 	}
 	if ((s->uses = calloc(n + 1, sizeof(*s->uses))) == NULL)
 		return dray_fail_errno(e, "staging tables");
 	for (i = 0; i < s->n_wants; i++) {
-		struct want *w = &s->wants[i];
+		const struct want *w = &s->wants[i];
 
-		if (w->have)
+		if (w->have || inst_recipe_next(s->ix, w->content, w->ordinal, s->p->live_of, &r) != w->ordinal)
 			continue;
-		if (full_recipe(s, w, &r, e) != 0)
-			return -1;
 		for (k = 0, at = 0; k < r.piece_count; k++) {
 			dray_index_piece(s->ix, r.piece_first + k, &pc);
 			s->uses[s->n_uses++] = (struct use){ .frame = pc.frame, .want = (uint32_t)i, .piece = k,
 				.offset = pc.offset, .len = pc.len, .at = at };
 			at += pc.len;	/* the index has proved the sum */
 		}
-		if (r.piece_count <= 1)
-			continue;
-		if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_cond_init(&w->turn, NULL) != 0)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		if (dray_sha256_new(&w->hash, e) != 0 || dray_sha256_begin(w->hash, e) != 0)
-			return -1;
 	}
 	if (s->n_uses > 1)
 		qsort(s->uses, s->n_uses, sizeof(*s->uses), by_frame);
+	return 0;
+}
+
+int
+stage_fall_back(struct stage *s, bool *again, struct dray_err *e)
+{
+	size_t i;
+
+	*again = false;
+	for (i = 0; i < s->n_wants; i++) {
+		struct want *w = &s->wants[i];
+
+		if (w->have)
+			continue;
+		if (!atomic_load(&w->failed)) {
+			w->have = true;
+			continue;
+		}
+		if (stage_unmake(s, w, e) != 0)
+			return -1;
+		w->ordinal++;
+		*again = true;
+	}
 	return 0;
 }
 
@@ -206,10 +239,12 @@ stage_release(struct stage *s)
 		dray_decoder_free(w->dec);
 		dray_sha256_free(w->sha);
 		free(w->out);
+		free(w->ref);
 	}
 	free(s->workers);
 	free(s->wants);
 	free(s->uses);
+	free(s->copies);
 	free(s->next_node);
 	free(s->link_to);
 	free(s->plain);
