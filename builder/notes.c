@@ -28,7 +28,7 @@ read_note(const char *path, struct build_note *to, struct dray_err *e)
 
 	if (!name_ok(leaf))
 		return dray_fail(e, DRAY_E_USAGE, "the name of an attachment is 1 to 94 of A-Z a-z 0-9 . _ -");
-	strcpy(to->name, leaf);
+	memcpy(to->name, leaf, strlen(leaf) + 1);	/* name_ok bounds it */
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1 || fstat(fd, &st) != 0) {
 		dray_fail_errno(e, "cannot be read");
 		goto out;
