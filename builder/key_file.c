@@ -61,7 +61,7 @@ build_pass_load(const char *path, char **out, struct dray_err *e)
 {
 	size_t len;
 
-	if (build_file_load(path, PASS_MAX, out, &len, e) != 0)
+	if (build_file_load(path, PASS_MAX, out, &len, e) != 0 || *out == NULL)
 		return dray_wrap(e, "passphrase file");
 	(*out)[strcspn(*out, "\r\n")] = 0;
 	if ((*out)[0] != 0)

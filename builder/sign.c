@@ -214,7 +214,7 @@ build_sign_add(int fd, const char *file, size_t file_len, struct build_sign_coun
 {
 	uint8_t room[DRAY_SIG_MAX];
 	struct dray_json *o = NULL;
-	struct dray_sig sig;
+	struct dray_sig sig = { .sig = room };
 	struct signing s;
 	int rc = -1;
 

@@ -297,7 +297,7 @@ add_path(struct dray_keyring *k, int dir, const char *path, bool allow_test_keys
 {
 	char *text = NULL;
 	struct stat st;
-	size_t len;
+	size_t len = 0;
 	int fd, rc = -1;
 
 	/* O_NONBLOCK: a fifo must be refused below, not waited for */

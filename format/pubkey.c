@@ -229,7 +229,7 @@ dray_spki_verify(const char *spki_hex, size_t hex_len, const void *text, size_t 
     struct dray_err *e)
 {
 	uint8_t der[DRAY_SPKI_ED25519];
-	struct dray_pub pub;
+	struct dray_pub pub = { 0 };
 	bool ok;
 
 	if (!dray_unhex(spki_hex, hex_len, der, sizeof der))

@@ -198,7 +198,7 @@ dray_signed_parse(const char *text, size_t len, struct dray_signed *out, struct 
 {
 	char first[1], counter[24], size[24], hex[65], again[DRAY_SLOT_TEXT_MAX + 1];
 	const char *p = text;
-	size_t left = len, again_len;
+	size_t left = len, again_len = 0;
 	struct dray_signed s;
 
 	memset(out, 0, sizeof *out);

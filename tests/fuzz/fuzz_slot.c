@@ -42,7 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 0)
 		memcpy(padded, data, size);
 	if (dray_slot_parse(padded, whole, &s, &e) == 0) {
-		if ((again = malloc(whole)) == NULL)
+		if ((again = malloc(whole + 1)) == NULL)
 			abort();
 		if (dray_slot_write(&s, again, whole, &e) != 0 || memcmp(again, padded, whole) != 0)
 			abort();

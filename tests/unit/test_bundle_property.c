@@ -35,10 +35,10 @@ enum { MAX_REGIONS = 64 };
 
 struct region {
 	size_t at, len;
-	enum dray_code code;
-	const char *words;		/* of the message, exactly these and no others may stand there */
-	bool slot;
+	const char *words;		/* that must stand in the message */
 	uint64_t parses, decodes;	/* no more documents parsed and frames decoded than these */
+	enum dray_code code;
+	bool slot;
 };
 
 static struct region regions[MAX_REGIONS];
@@ -53,7 +53,7 @@ region(size_t *at, size_t len, enum dray_code code, const char *words, uint64_t 
 {
 	if (len == 0)
 		return;
-	regions[n_regions++] = (struct region){ *at, len, code, words, false, parses, decodes };
+	regions[n_regions++] = (struct region){ *at, len, words, parses, decodes, code, false };
 	*at += len;
 }
 

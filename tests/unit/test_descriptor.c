@@ -47,7 +47,7 @@ good(void)
 	strcpy(d->optional[0], "something");
 	d->n_members = 5;
 	for (size_t i = 0; i < 5; i++) {
-		strcpy(d->members[i].name, names[i]);
+		snprintf(d->members[i].name, sizeof d->members[i].name, "%s", names[i]);
 		d->members[i].size = 100 * i + 1;
 		d->members[i].sha256[0] = (uint8_t)i;
 	}
