@@ -1,0 +1,38 @@
+#!/bin/sh
+# plan without the right to read everything: what can be seen, no id, and apply refuses
+. "$(dirname "$0")/lib.sh"
+
+is_root || skip 'needs root, to stop being it'
+mkdir old new
+echo 1 >old/a && echo 2 >new/a
+echo 1 >old/secret && echo 2 >new/secret
+chmod 600 old/secret new/secret
+key
+run "$DRAY" build --from old --to new --product demo --version 1.1 --counter 2 --key ops.key -o up.dray
+want_status 0
+cp -a old root
+tree_snapshot root >snap
+run as_nobody "$INSTALL" plan up.dray --root root --keyring ops.pub
+want_status 0
+want_text 'not readable, so the plan is partial:' out
+want_text '  secret: cannot be read by this user' out
+want_text 'the plan is partial and has no id; run it as root to see everything' out
+no_text 'plan id' out
+run as_nobody "$INSTALL" plan up.dray --root root --keyring ops.pub --json
+want_text '"partial":true' out
+no_text 'plan_id' out
+
+# to apply, a state folder is needed that is theirs
+mkdir state && cp -a old mine && chown -R 65534:65534 mine && chown 0:0 mine/secret
+tree_snapshot mine >snap2
+run as_nobody "$INSTALL" apply up.dray --root mine --keyring ops.pub
+want_status 22
+want_text 'secret cannot be read by this user'
+want_text 'hint: nothing was changed; run it as root'
+chown 65534:65534 mine/secret
+run as_nobody "$INSTALL" apply up.dray --root mine --keyring ops.pub
+want_status 22
+want_text '2 paths need an owner or a device that only root can make, the first is a'
+same_files=$(cat mine/a mine/secret | tr '\n' ' ')
+[ "$same_files" = '1 1 ' ] && ok 'the tree is as it was' || fail "the tree has changed: $same_files"
+want_unchanged root snap
