@@ -224,7 +224,8 @@ run_job(void *ctx, unsigned worker, void *job, struct dray_err *e)
 		dray_index_frame(c->ix, i, &f);
 		if ((rc = dray_sha256_once(w->h, p, f.stored, got, e)) == 0 && memcmp(got, f.sha256, sizeof got) != 0)
 			rc = dray_fail(e, DRAY_E_FORMAT, "its bytes do not have the hash in the index");
-		if (rc == 0 && c->o->deep)
+		/* a frame with base ranges needs bytes that are not in the bundle */
+		if (rc == 0 && c->o->deep && f.range_count == 0)
 			rc = decode_frame(c, w, i, &f, p, e);
 		if (rc != 0 && e->code != DRAY_OK)
 			wrap_frame(c, i, e);

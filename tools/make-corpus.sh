@@ -44,7 +44,7 @@ for b in plain notes unsigned; do
 done
 head -c 3000 plain.dray >"$C/container/odd-cut"
 sed 's/"format":1/"format":2/' dray.json >"$C/descriptor/odd-newer"
-sed 's/"required":\[\]/"required":["delta","pieces"]/' dray.json >"$C/descriptor/odd-feature"
+sed 's/"required":\[\]/"required":["no-such-feature"]/' dray.json >"$C/descriptor/odd-feature"
 printf 'dray-bundle-v1\nproduct=demo\nversion=1.1\ncounter=2\nsize=4096\nsha256=%064d\n' 0 >"$C/slot/good-text"
 
 cp "$K/test-a.pub" "$C/keyring/good-bare"

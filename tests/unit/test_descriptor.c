@@ -136,7 +136,7 @@ static void
 newer_documents_are_told_as_newer(void)
 {
 	refused("\"format\":1", "\"format\":2", DRAY_E_NEWER, "the bundle has format 2, this program reads format 1");
-	refused("\"required\":[]", "\"required\":[\"delta\"]", DRAY_E_NEWER, "needs the feature \"delta\"");
+	refused("\"required\":[]", "\"required\":[\"no-such-feature\"]", DRAY_E_NEWER, "needs the feature \"no-such-feature\"");
 	/* even when the rest is of a kind we do not know */
 	refused("\"format\":1,\"length\"", "\"format\":7,\"langth\"", DRAY_E_NEWER, "format 7");
 }
