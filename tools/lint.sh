@@ -105,7 +105,7 @@ check_words() {
 }
 
 check_text() {	# what people read on a terminal: 76 columns in man pages is mandoc's business
-	for f in spec/*.1 spec/*.5 spec/*.8; do
+	for f in builder/*.1 installer/*.8 spec/*.5; do
 		[ ! -e "$f" ] || mandoc -Tlint -W warning "$f"
 	done
 }
