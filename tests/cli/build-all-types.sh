@@ -1,5 +1,5 @@
 #!/bin/sh
-# every type, every kind of name, hard links, special modes, nanoseconds, xattrs and ACLs are in the bundle; sockets,
+# every type, every kind of name, hard links, special modes, nanoseconds, xattrs are in the bundle; sockets, mounts and
 # reserved names are left out and named
 . "$(dirname "$0")/lib.sh"
 
@@ -36,7 +36,19 @@ if is_root; then
 	chown 12:34 new/setuid && chmod 6755 new/setuid
 fi
 
+mounted=false
+mkdir new/mnt
+if is_root && mount -t tmpfs -o size=64k none new/mnt 2>/dev/null; then
+	mounted=true
+	echo hidden >new/mnt/foreign
+fi
+
 run "$DRAY" build --from old --to new --product demo --version 1 --counter 1 --level fast -o up.dray
+if $mounted; then
+	umount new/mnt
+	rmdir new/mnt	# left out of the bundle, so out of the comparison below
+	want_text 'warning: new: mnt: another file system is mounted here: not packed'
+fi
 want_status 0
 want_text 'warning: new: dir'
 no_text 'warning: old'
@@ -50,6 +62,7 @@ want_status 0
 want_text 'signatures were not checked'
 no_text sock out
 no_text secret out
+no_text foreign out
 no_text state out
 want_text '+ dir/.dray/packed' out
 want_text '+ a\x0ab\x1b[31m' out
