@@ -136,6 +136,10 @@ $(OUT)/bench/%: $(OUT)/tests/bench/%.o $(TOOLLIB) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
 
+$(OUT)/killat: $(OUT)/tests/crash/killat.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
+
 # --- what people call ----------------------------------------------------------------------------------------------
 
 # a bare machine has no compiler when make starts: set up first, then let a second make look at the compiler
@@ -147,11 +151,13 @@ test:
 	@$(again) test-programs
 	@$(run) tests/run.sh
 
-test-programs: all $(UNIT) $(FUZZ)
+# the kill test looks at the release program on Linux
+KILLAT := $(if $(filter Linux,$(OS)),$(if $(SAN),,$(OUT)/killat))
+test-programs: all $(UNIT) $(FUZZ) $(KILLAT)
 
 crash:
 	@tools/setup.sh build test
-	@$(again) all
+	@$(again) all $(KILLAT)
 	@$(run) tests/crash/crash.sh full
 
 lint:

@@ -2,10 +2,10 @@
 # crash.sh - kill the static installer at every system call that changes a file, and look at what the next run makes of it
 #   crash.sh short     at most $MAX (300) points, evenly spread over apply and rollback      (part of make test)
 #   crash.sh full      every point                                                           (make crash)
-#   crash.sh point PHASE SYSCALL N      one point, as a failure names it; the tree is kept
+#   crash.sh point PHASE N [WAY]      one point, as a failure names it; the tree is kept
 #
-# A point: a fresh copy of the old tree; apply (or rollback after an apply) under strace, which kills it on entry to
-# the Nth such call; then the next run: `resume`, `apply` at once, or a resume that is killed too. After it the tree
+# A point: a fresh copy of the old tree; apply (or rollback after an apply) under killat, which kills it on entry to the
+# Nth such call; then the next run: `resume`, `apply` at once, or a resume that is killed too. After it the tree
 # must be exactly old or exactly new, as rsync sees it, which knows nothing of us. Then apply + check must reach the
 # new tree and rollback the old one. One worker (-j1), so that the calls come in the same order each time.
 # The trees lie in an ext4 image of their own where loop mounts are possible.
@@ -19,8 +19,6 @@ case $OUT in
 *) OUT=$TOP/$OUT ;;
 esac
 DRAY=$OUT/dray INSTALL=$OUT/dray-install
-SET=openat,mkdirat,unlinkat,renameat,renameat2,linkat,symlinkat,mknodat,write,pwrite64,pwritev,writev,copy_file_range,\
-fchmod,fchmodat,fchownat,fchown,utimensat,fsetxattr,fremovexattr,lsetxattr,ftruncate,fallocate,fsync,fdatasync,syncfs
 STATE=var/lib/dray
 
 say() {
@@ -53,17 +51,16 @@ apply() {
 	run "$1" apply "$WORK/up.dray" --root "$2" --keyring "$WORK/ops.pub" -j1
 }
 
-# killed CALL N LOG ARG... - the same under strace; 137 when the kill struck
+# killed N LIST LOG ARG... - the same, killed at its Nth call that changes a file: 137, and LIST names the call
 killed() {
-	call=$1 n=$2 log=$3
+	n=$1 list=$2 log=$3
 	shift 3
-	strace -f -qq -o /dev/null -e trace="$call" -e inject="$call:signal=SIGKILL:when=$n" \
-	    "$INSTALL" "$@" >"$log" 2>&1 </dev/null
+	"$OUT/killat" "$n" "$list" "$INSTALL" "$@" >"$log" 2>&1 </dev/null
 }
 
 fail() {
 	{
-		echo "not ok: killed in $phase at $call number $n, next run: $way: $1"
+		echo "not ok: killed in $phase at call $number ($(cut -d ' ' -f 2 "$t.at" 2>/dev/null)), next run: $way ($serial): $1"
 		[ ! -s "$t.log" ] || sed 's/^/    /' "$t.log" | tail -n 8
 		for side in old new; do
 			echo "  to be $side it lacks:"
@@ -76,8 +73,8 @@ fail() {
 
 # one point; its verdict goes to a file: clean (nothing was killed), old, new (what the next run made), failed
 point() {
-	phase=$1 call=$2 n=$3 serial=$4
-	id=$phase.$call.$n
+	phase=$1 number=$2 serial=$3
+	id=$phase.$number
 	t=$WORK/t.$id
 	case $((serial % 4)) in
 	0 | 2) way=resume ;;
@@ -86,10 +83,10 @@ point() {
 	esac
 	fresh "$t"
 	if [ "$phase" = apply ]; then
-		killed "$call" "$n" "$t.log" apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
+		killed "$number" "$t.at" "$t.log" apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
 	else
 		apply "$t.log" "$t" || fail "apply before the rollback: status $?"
-		killed "$call" "$n" "$t.log" rollback --root "$t" -j1
+		killed "$number" "$t.at" "$t.log" rollback --root "$t" -j1
 	fi
 	case $? in
 	0) verdict=clean ;;
@@ -97,7 +94,7 @@ point() {
 	*) fail "status $?" ;;
 	esac
 	if [ "$way" = "resume, killed too" ]; then
-		killed renameat2 $((serial % 13 + 1)) "$t.log" resume --root "$t" -j1
+		killed $((serial % 61 / 4 + 1)) "$t.at2" "$t.log" resume --root "$t" -j1
 		rc=$?
 		[ $rc = 0 ] || [ $rc = 137 ] || fail "first resume: status $rc"
 	fi
@@ -122,38 +119,20 @@ point() {
 	is "$t" "$WORK/cases/old" || fail "after the last rollback the tree is not old"
 	[ $verdict = clean ] || verdict=$made
 	: >"$WORK/points/$id.$verdict"
-	[ -n "${KEEP:-}" ] || rm -rf "$t" "$t.log"
+	[ -n "${KEEP:-}" ] || rm -rf "$t" "$t".*
 }
 
-if [ "${1:-}" = --point ]; then	# from xargs, below: "PHASE CALL N SERIAL" in one word
+if [ "${1:-}" = --point ]; then	# from xargs, below: "PHASE N SERIAL" in one word
 	# shellcheck disable=SC2086
 	point $2
 	exit 0
 fi
 
-# points PHASE TRACE - "PHASE CALL N" for each call that changes something. strace counts a call by thread, so N is
-# the number within its thread; what opens without O_CREAT or writes to a terminal is counted but no point.
-points() {
-	awk -v phase="$1" '
-	{
-		if (!match($2, /^[a-z_0-9]+\(/))
-			next
-		call = substr($2, 1, RLENGTH - 1)
-		n = ++count[$1, call]
-		if (call == "openat" && $0 !~ /O_CREAT|O_TMPFILE/)
-			next
-		if (call ~ /^write/ && $2 ~ /\((1|2),$/)
-			next
-		if (!seen[call, n]++)
-			print phase, call, n
-	}' "$2"
-}
-
 mode=${1:-short}
 case $mode in
 short | full | point) ;;
 *)
-	echo "usage: crash.sh short|full|point PHASE SYSCALL N" >&2
+	echo "usage: crash.sh short|full|point PHASE N [WAY]" >&2
 	exit 2
 	;;
 esac
@@ -197,11 +176,12 @@ set +e
 # the run that nobody kills, and what it calls
 t=$WORK/t.plain
 fresh "$t"
-trace() {
+count() {
 	name=$1
 	shift
-	strace -f -qq -o "$WORK/$name.trace" -e trace="$SET" -e signal=none "$INSTALL" "$@" >"$t.log" 2>&1 </dev/null ||
+	killed 0 "$WORK/$name.calls" "$t.log" "$@" ||
 	    { say "$name that nobody kills: status $?"; cat "$t.log"; exit 1; }
+	awk -v phase="$name" '{ print phase, $1, $2 }' "$WORK/$name.calls" >>"$WORK/all"
 }
 plain() {
 	is "$t" "$WORK/cases/$1" && return 0
@@ -209,31 +189,27 @@ plain() {
 	differs "$t" "$WORK/cases/$1" | head -n 20
 	exit 1
 }
-trace apply apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
+count apply apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
 plain new apply
 run "$t.log" check --root "$t" -j1 || { say "check that nobody kills: status $?"; cat "$t.log"; exit 1; }
-trace rollback rollback --root "$t" -j1
+count rollback rollback --root "$t" -j1
 plain old rollback
 rm -rf "$t"
 
 if [ "$mode" = point ]; then
-	KEEP=1 point "$2" "$3" "$4" "${5:-0}"
+	KEEP=1
+	(point "$2" "$3" "${4:-0}")
 	say "the tree is $t"
 	cat "$WORK/points/"*.failed 2>/dev/null
 	mounted=	# left for a look
-	KEEP=1
 	exit 0
 fi
 
-{
-	points apply "$WORK/apply.trace"
-	points rollback "$WORK/rollback.trace"
-} >"$WORK/all"
 total=$(wc -l <"$WORK/all")
 if [ "$mode" = short ] && [ "$total" -gt "$MAX" ]; then
-	# every k-th, but the first and last of each call always
+	# every k-th, but the first and last of each kind of call always
 	awk -v max="$MAX" -v total="$total" '
-	{ line[NR] = $0; key = $1 " " $2; if (!(key in first)) first[key] = NR; last[key] = NR }
+	{ line[NR] = $0; key = $1 " " $3; if (!(key in first)) first[key] = NR; last[key] = NR }
 	END {
 		for (k in first) { take[first[k]] = 1; take[last[k]] = 1 }
 		for (i in take) fixed++
@@ -250,8 +226,8 @@ else
 fi
 count=$(wc -l <"$WORK/list")
 began=$(date +%s)
-say "$count of $total points ($(grep -c ^apply "$WORK/list") in apply, $(grep -c ^rollback "$WORK/list") in rollback)"
-awk '{ print $0, NR }' "$WORK/list" | xargs -P "$lanes" -I '{}' sh "$0" --point '{}'
+say "$count of $total calls ($(grep -c ^apply "$WORK/list") in apply, $(grep -c ^rollback "$WORK/list") in rollback)"
+awk '{ print $1, $2, NR }' "$WORK/list" | xargs -P "$lanes" -I '{}' sh "$0" --point '{}'
 
 verdicts() {
 	find "$WORK/points" -name "*.$1" | wc -l
