@@ -33,6 +33,8 @@ struct build_node {
 	uint64_t dev, ino, nlink;	/* how the source tells hard links; 0 once grouped and elsewhere */
 };
 
+struct build_layout;
+
 /* something left out, or otherwise worth a word */
 struct build_notice {
 	const char *path;		/* NUL-terminated, unquoted */
@@ -55,6 +57,7 @@ struct build_release {
 	size_t n_notices;
 	struct build_arena *arenas;
 	size_t n_arenas;
+	struct build_layout *layout;	/* of the target: components, phases, config files; borrowed; NULL: one of each */
 
 	/* set by the source; one thread at a time */
 	int (*open)(const struct build_release *r, const struct build_node *nd, struct build_reader *out,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/layout.h"
 #include "builder/resolve.h"
 #include "dray/num.h"
 #include "dray/path.h"
@@ -65,6 +66,8 @@ merge_next(struct merge *m)
 static int
 give_rows(struct build_release *const *rel, size_t n, size_t *rows, struct dray_err *e)
 {
+	struct build_layout *layout = rel[0]->layout;
+	const struct build_node *first;
 	struct merge m;
 	uint64_t row = 0;
 
@@ -72,10 +75,17 @@ give_rows(struct build_release *const *rel, size_t n, size_t *rows, struct dray_
 		merge_end(&m);
 		return -1;
 	}
-	for (; merge_next(&m) != NULL; row++)
+	if (layout != NULL)
+		build_layout_forget(layout);
+	for (; (first = merge_next(&m)) != NULL; row++) {
 		for (size_t i = 0; i < n; i++)
 			if (m.here[i] != NULL)
 				m.here[i]->row = (uint32_t)row;
+		if (layout != NULL && build_layout_add(layout, first->path, first->len, e) != 0) {
+			merge_end(&m);
+			return -1;
+		}
+	}
 	merge_end(&m);
 	/* a link group is told as row + 1, and all ones mean none */
 	if (row >= UINT32_MAX - 1)
@@ -155,15 +165,25 @@ only_attributes(const struct merge *m)
 
 static int
 take_path(struct build_resolved *rs, const struct merge *m, const struct build_node *first, struct dray_alt *alts,
-    uint32_t compset, struct dray_err *e)
+    struct dray_err *e)
 {
-	struct dray_entry en = { .path = first->path, .len = first->len, .compset = (uint16_t)compset,
-		.target = DRAY_NONE };
+	struct dray_entry en = { .path = first->path, .len = first->len, .target = DRAY_NONE };
+	const struct build_layout *layout = m->rel[0]->layout;
+	const struct build_place place =
+	    layout != NULL ? layout->places[rs->n_entries] : (struct build_place){ .components = 1 };
 	const struct build_node *to = m->here[0];
 	uint32_t to_node = to == NULL ? DRAY_NONE : (uint32_t)(to - m->rel[0]->v);
 	size_t n_alts = 0;
+	uint32_t compset;
 	bool same;
 
+	if (dray_iw_compset(rs->tables, place.components, &compset, e) != 0)
+		return -1;
+	en.compset = (uint16_t)compset;
+	en.phase = place.phase;
+	/* what is never edited by hand needs no merging */
+	if (place.config && (to != NULL ? to : first)->type != DRAY_DIR)
+		en.flags |= DRAY_ENTRY_CONFIG;
 	if (to != NULL && state_row(rs, m->rel[0], to, to_node, &en.target, e) != 0)
 		return -1;
 	for (size_t i = 1; i < m->n; i++) {
@@ -202,7 +222,6 @@ fill_tables(struct build_resolved *rs, struct build_release *const *rel, size_t 
 {
 	struct dray_alt *alts = calloc(n, sizeof(*alts));
 	struct build_node *first;
-	uint32_t compset;
 	struct merge m;
 	int rc = -1;
 
@@ -212,12 +231,9 @@ fill_tables(struct build_resolved *rs, struct build_release *const *rel, size_t 
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	/* one component and one phase: nothing here can be left out or put off */
-	if (dray_iw_compset(rs->tables, 1, &compset, e) != 0)
-		goto out;
 	while ((first = merge_next(&m)) != NULL) {
 		memset(alts, 0, n * sizeof(*alts));
-		if (take_path(rs, &m, first, alts, compset, e) != 0) {
+		if (take_path(rs, &m, first, alts, e) != 0) {
 			build_path_err(e, rel[0], first->path, first->len);
 			goto out;
 		}

@@ -135,9 +135,14 @@ set_names(struct dray_desc *d, const struct build_packed *p)
 {
 	d->format = DRAY_FORMAT_VERSION;
 	d->blocks = p->n_blocks;
-	d->n_components = d->n_phases = 1;
-	snprintf(d->components[0], sizeof(d->components[0]), "main");
-	snprintf(d->phases[0], sizeof(d->phases[0]), "main");
+	if (d->n_components == 0) {
+		d->n_components = 1;
+		snprintf(d->components[0], sizeof(d->components[0]), "main");
+	}
+	if (d->n_phases == 0) {
+		d->n_phases = 1;
+		snprintf(d->phases[0], sizeof(d->phases[0]), "main");
+	}
 	d->n_encoders = 1;
 	snprintf(d->encoders[0].name, sizeof(d->encoders[0].name), "zstd");
 	snprintf(d->encoders[0].id, sizeof(d->encoders[0].id), "%s", dray_encoder_id());
