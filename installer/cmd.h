@@ -29,6 +29,8 @@ void inst_front_close(struct inst_front *f);
 DRAY_MUST_CHECK int inst_front_bundle(struct inst_front *f, struct dray_err *e);
 /** inst_front_state - root, state folder, anchor; @write: for a run that changes something */
 DRAY_MUST_CHECK int inst_front_state(struct inst_front *f, bool write, struct dray_err *e);
+/** inst_front_existing - for writing, but only if there is one: a tree that never had an upgrade gets no state folder */
+DRAY_MUST_CHECK int inst_front_existing(struct inst_front *f, bool *there, struct dray_err *e);
 /** inst_front_fits - is the bundle for this system, and not older than what it had? 22, 23 */
 DRAY_MUST_CHECK int inst_front_fits(const struct inst_front *f, struct dray_err *e);
 /** inst_front_floor - the same without a record: a base that is newer than the bundle and that the tree matches */

@@ -49,11 +49,14 @@ print_result(const char *result, const struct inst_foreign *kept, const struct i
 static int
 resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_err *e)
 {
-	enum inst_pending did;
+	enum inst_pending did = INST_PENDING_NONE;
 	const char *what;
+	bool there;
 
-	if (inst_front_state(f, true, e) != 0 || inst_recover(&f->st, back, true, &did, kept, e) != 0 ||
-	    inst_anchor_load(&f->st, &f->anchor, e) != 0)
+	if (inst_front_existing(f, &there, e) != 0)
+		return -1;
+	if (there && (inst_recover(&f->st, back, true, &did, kept, e) != 0 ||
+	    inst_anchor_load(&f->st, &f->anchor, e) != 0))
 		return -1;
 	what = inst_pending_text(did);
 	if (did == INST_PENDING_NONE)
@@ -123,13 +126,14 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 	struct inst_foreign drift = { .n = 0 }, meanwhile = { .n = 0 };
 	struct inst_tx *tx = NULL;
 	struct inst_installed from;
-	enum inst_pending did;
+	enum inst_pending did = INST_PENDING_NONE;
+	bool there;
 	int rc = -1;
 
-	if (inst_front_state(f, true, e) != 0)
+	if (inst_front_existing(f, &there, e) != 0)
 		goto out;
 	/* an upgrade cut in its switch is finished first: then there is one state to go back from */
-	if (inst_recover(&f->st, false, true, &did, &meanwhile, e) != 0)
+	if (there && inst_recover(&f->st, false, true, &did, &meanwhile, e) != 0)
 		goto out;
 	if (inst_pending_text(did) != NULL)
 		inst_say(f, "%s; that is finished now", inst_pending_text(did));
@@ -140,7 +144,7 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 			goto out;
 		from = f->anchor.installed;
 	} else {
-		if (inst_stash(&f->st, true, &tx, e) != 0)
+		if (there && inst_stash(&f->st, true, &tx, e) != 0)
 			goto out;
 		if (tx == NULL) {
 			dray_fail(e, DRAY_E_SYSTEM, "there is nothing to go back to on %s", f->root);

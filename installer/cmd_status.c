@@ -256,17 +256,19 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 {
 	struct inst_forgotten out = { .generations = 0 };
 	struct inst_foreign kept = { .n = 0 };
-	enum inst_pending did;
+	enum inst_pending did = INST_PENDING_NONE;
 	struct dray_json *o;
-	int rc;
+	bool there;
+	int rc = 0;
 
-	if (inst_front_state(f, true, e) != 0)
+	if (inst_front_existing(f, &there, e) != 0)
 		return -1;
-	rc = inst_recover(&f->st, false, false, &did, &kept, e);
+	if (there)
+		rc = inst_recover(&f->st, false, false, &did, &kept, e);
 	if (rc == 0 && inst_pending_text(did) != NULL)
 		inst_say(f, "%s; that is finished now", inst_pending_text(did));
 	inst_foreign_free(&kept);
-	if (rc != 0 || inst_forget(&f->st, parked, &out, e) != 0)
+	if (rc != 0 || (there && inst_forget(&f->st, parked, &out, e) != 0))
 		return -1;
 	if (f->common.json) {
 		o = dray_json_new_obj();

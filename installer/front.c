@@ -64,13 +64,14 @@ int
 inst_front_bundle(struct inst_front *f, struct dray_err *e)
 {
 	struct dray_bundle_opts o = { .threads = (unsigned)f->common.jobs };
+	char quoted[DRAY_QUOTE_CAP(255)];
 
 	if (load_keys(f, e) != 0)
 		return -1;
 	o.keyring = f->keys;
-	if (tool_bundle_fd(f->bundle, &f->fd, e) != 0)
-		return -1;
-	return dray_bundle_open(f->fd, &o, &f->b, e);
+	if (tool_bundle_fd(f->bundle, &f->fd, e) == 0 && dray_bundle_open(f->fd, &o, &f->b, e) == 0)
+		return 0;
+	return dray_wrap(e, "%s", dray_quote(f->bundle, strlen(f->bundle), quoted, sizeof(quoted)));
 }
 
 int
@@ -79,6 +80,18 @@ inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
 	if (inst_state_open(f->root, f->state, write, &f->st, e) != 0)
 		return -1;
 	return inst_anchor_load(&f->st, &f->anchor, e);
+}
+
+int
+inst_front_existing(struct inst_front *f, bool *there, struct dray_err *e)
+{
+	if (inst_front_state(f, false, e) != 0)
+		return -1;
+	*there = f->st.dir != -1;
+	if (!*there)
+		return 0;
+	inst_state_close(&f->st);
+	return inst_front_state(f, true, e);
 }
 
 int

@@ -195,6 +195,7 @@ inst_state_open(const char *root, const char *state, bool write, struct inst_sta
 	if (s->root == -1) {
 		dray_fail_errno(e, "open root %s", root);
 		e->code = DRAY_E_SYSTEM;
+		dray_hint(e, "name the tree to work on: --root DIR");
 		goto fail;
 	}
 	if (check_mark(s, e) != 0 || walk_down(s, write, e) != 0)
