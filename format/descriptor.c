@@ -14,8 +14,8 @@
 
 #define WHERE "dray.json"
 
-/* required features this reader has; none yet: format 1 as it is */
-static const char *const known_features[] = { NULL };
+/* required features this reader has */
+static const char *const known_features[] = { "delta", NULL };
 
 /* copy a string that must be a token of at most cap - 1 bytes */
 static int

@@ -4,15 +4,16 @@
  * Same input, same bytes: one thread inside zstd, the level is the only parameter, and the frame says its content
  * size and nothing else (no checksum: SHA-256 covers the stored bytes; no dictionary id).
  */
+#define ZSTD_STATIC_LINKING_ONLY	/* ZSTD_c_deterministicRefPrefix */
 #include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 #include "dray/frame.h"
 
-struct dray_encoder {
-	ZSTD_CCtx *ctx;
-};
+#include "frame_priv.h"
+
+#define WINDOW_LOG_MIN 10
 
 static int
 set(ZSTD_CCtx *c, ZSTD_cParameter p, int v, struct dray_err *e)
@@ -32,16 +33,18 @@ dray_encoder_new(int level, struct dray_encoder **out, struct dray_err *e)
 	*out = NULL;
 	if (level < 1 || level > 19)
 		return dray_fail(e, DRAY_E_USAGE, "compression level %d is not within 1 and 19", level);
-	if ((c = malloc(sizeof *c)) == NULL)
+	if ((c = calloc(1, sizeof *c)) == NULL)
 		return dray_fail_errno(e, "encoder");
 	if ((c->ctx = ZSTD_createCCtx()) == NULL) {
 		free(c);
 		return dray_fail(e, DRAY_E_IO, "encoder: out of memory");
 	}
-	if (set(c->ctx, ZSTD_c_compressionLevel, level, e) != 0 ||
-	    set(c->ctx, ZSTD_c_contentSizeFlag, 1, e) != 0 ||
+	c->level = level;
+	if (set(c->ctx, ZSTD_c_contentSizeFlag, 1, e) != 0 ||
 	    set(c->ctx, ZSTD_c_checksumFlag, 0, e) != 0 ||
-	    set(c->ctx, ZSTD_c_dictIDFlag, 0, e) != 0) {
+	    set(c->ctx, ZSTD_c_dictIDFlag, 0, e) != 0 ||
+	    /* whatever the addresses of prefix and source are to each other */
+	    set(c->ctx, ZSTD_c_deterministicRefPrefix, 1, e) != 0) {
 		dray_encoder_free(c);
 		return -1;
 	}
@@ -55,6 +58,11 @@ dray_encoder_free(struct dray_encoder *c)
 	if (c == NULL)
 		return;
 	ZSTD_freeCCtx(c->ctx);
+	free(c->delta.raw);
+	free(c->best.p);
+	free(c->other.p);
+	free(c->src.p);
+	free(c->ref.p);
 	free(c);
 }
 
@@ -65,15 +73,33 @@ dray_encode_bound(size_t len)
 }
 
 int
-dray_encode(struct dray_encoder *c, const void *src, size_t len, void *dst, size_t cap, size_t *out_len,
-    struct dray_err *e)
+dray_encode_ref(struct dray_encoder *c, int level, const void *ref, size_t ref_len, const void *src, size_t len,
+    void *dst, size_t cap, size_t *out_len, struct dray_err *e)
 {
-	size_t n = ZSTD_compress2(c->ctx, dst, cap, src, len);
+	int window = 0;		/* 0: what the level says */
+	size_t n;
 
+	/* wide enough that the first byte of the reference can be told from the last one of the source. The frame does not
+	 * say so: its window is its content */
+	if (ref_len != 0)
+		for (window = WINDOW_LOG_MIN; window < 31 && (size_t)1 << window < ref_len + len; window++)
+			;
+	if (set(c->ctx, ZSTD_c_compressionLevel, level, e) != 0 || set(c->ctx, ZSTD_c_windowLog, window, e) != 0)
+		return -1;
+	n = ZSTD_CCtx_refPrefix(c->ctx, ref, ref_len);
+	if (!ZSTD_isError(n))
+		n = ZSTD_compress2(c->ctx, dst, cap, src, len);
 	if (ZSTD_isError(n))
 		return dray_fail(e, DRAY_E_IO, "compress: %s", ZSTD_getErrorName(n));
 	*out_len = n;
 	return 0;
+}
+
+int
+dray_encode(struct dray_encoder *c, const void *src, size_t len, void *dst, size_t cap, size_t *out_len,
+    struct dray_err *e)
+{
+	return dray_encode_ref(c, c->level, NULL, 0, src, len, dst, cap, out_len, e);
 }
 
 const char *

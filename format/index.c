@@ -146,6 +146,7 @@ dray_index_frame(const struct dray_index *ix, uint32_t i, struct dray_frame *out
 	*out = (struct dray_frame){
 		.kind = p[F_KIND], .filter = p[F_FILTER], .block = ix_u32(p + F_BLOCK),
 		.at = ix->at != NULL ? ix->at[i] : 0, .stored = ix_u32(p + F_STORED), .out = ix_u32(p + F_OUT),
+		.raw = ix_u32(p + F_RAW),
 		.range_first = ix_u32(p + F_RANGE), .range_count = ix_u32(p + F_RANGES), .sha256 = p + F_SHA,
 	};
 }

@@ -238,5 +238,7 @@ dray_index_check(struct dray_index *ix, const struct dray_desc *desc, unsigned t
 	if (check_compsets(ix, desc, e) != 0 || dray_index_check_names(ix, desc, threads, e) != 0)
 		return -1;
 	/* several damages: the lowest part that failed tells, whatever the threads */
-	return dray_parallel(threads < 3 ? threads : 3, 3, 1, check_part, &t, e);
+	if (dray_parallel(threads < 3 ? threads : 3, 3, 1, check_part, &t, e) != 0)
+		return -1;
+	return dray_index_check_bases(ix, desc, e);
 }

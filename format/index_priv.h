@@ -20,6 +20,7 @@
 #define IX_XNAME_MAX 255u
 #define IX_XVALUE_MAX 65536u
 #define IX_LINK_MAX 4095u		/* bytes of a symlink target */
+#define IX_RANGES_MAX 65536u		/* of one frame */
 #define IX_BLOCK_MAX (4u * 1024u * 1024u)	/* stored bytes of a block, unless it is one frame */
 
 /* filters of a chunk */
@@ -38,8 +39,8 @@ enum {
 	N_SIZE = 0, N_RECIPE = 8, N_RECIPES = 12, N_SHA = 16, N_WIDTH = 48,
 	R_KIND = 0, R_ZERO = 1, R_PIECE = 4, R_PIECES = 8, R_WIDTH = 12,
 	P_FRAME = 0, P_OFFSET = 4, P_LEN = 8, P_WIDTH = 12,
-	F_KIND = 0, F_FILTER = 1, F_ZERO = 2, F_BLOCK = 4, F_STORED = 8, F_OUT = 12, F_RANGE = 16, F_RANGES = 20,
-	F_SHA = 24, F_WIDTH = 56,
+	F_KIND = 0, F_FILTER = 1, F_ZERO = 2, F_BLOCK = 4, F_STORED = 8, F_OUT = 12, F_RAW = 16, F_RANGE = 20,
+	F_RANGES = 24, F_SHA = 28, F_WIDTH = 60,
 	G_CONTENT = 0, G_OFFSET = 4, G_LEN = 12, G_WIDTH = 20
 };
 
@@ -103,6 +104,9 @@ int dray_index_check_frames(struct dray_index *ix, const struct dray_desc *desc,
 int dray_index_check_names(const struct dray_index *ix, const struct dray_desc *desc, unsigned threads,
     struct dray_err *e);	/* each entry by itself and against the one before it */
 int dray_index_check_tree(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e);
+
+/** dray_index_check_bases - ranges and copies name what a base has. After all others: it follows rows they checked */
+int dray_index_check_bases(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e);
 
 /** dray_index_unfilter, dray_index_filter - @n rows of @width bytes, @filter not IX_ROWS; never in place */
 void dray_index_unfilter(unsigned filter, const uint8_t *src, uint8_t *dst, size_t n, size_t width);

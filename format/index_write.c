@@ -284,25 +284,36 @@ dray_iw_frame(struct dray_index_writer *w, const struct dray_frame *f, const str
     uint32_t *row, struct dray_err *e)
 {
 	struct index_tables *t = &w->tables;
-	size_t len = t->t[DRAY_T_FRAMES].len;
+	size_t len = t->t[DRAY_T_FRAMES].len, ranges = t->t[DRAY_T_RANGES].len;
 	uint8_t p[F_WIDTH] = { 0 };
 
-	(void)r;	/* the one kind this version writes has none, which the check below says */
 	*row = t->view.rows[DRAY_T_FRAMES];
 	p[F_KIND] = f->kind;
 	p[F_FILTER] = f->filter;
 	dray_put_u32(p + F_BLOCK, f->block);
 	dray_put_u32(p + F_STORED, f->stored);
 	dray_put_u32(p + F_OUT, f->out);
+	dray_put_u32(p + F_RAW, f->raw != 0 ? f->raw : f->out);
+	dray_put_u32(p + F_RANGE, t->view.rows[DRAY_T_RANGES]);
 	dray_put_u32(p + F_RANGES, n_r < DRAY_NONE ? (uint32_t)n_r : DRAY_NONE);
 	memcpy(p + F_SHA, f->sha256, 32);
-	if (dray_index_append(t, DRAY_T_FRAMES, p, sizeof p, e) != 0)
-		return -1;
-	if (dray_index_check_frame(&t->view, NULL, *row, e) != 0) {
-		dray_index_cut(t, DRAY_T_FRAMES, len);
-		return dray_wrap(e, "frame %" PRIu32, *row);
+	for (size_t i = 0; i < n_r; i++) {
+		uint8_t q[G_WIDTH];
+
+		dray_put_u32(q + G_CONTENT, r[i].content);
+		dray_put_u64(q + G_OFFSET, r[i].offset);
+		dray_put_u64(q + G_LEN, r[i].len);
+		if (dray_index_append(t, DRAY_T_RANGES, q, sizeof q, e) != 0)
+			goto undo;
 	}
+	if (dray_index_append(t, DRAY_T_FRAMES, p, sizeof p, e) != 0 ||
+	    dray_index_check_frame(&t->view, NULL, *row, e) != 0)
+		goto undo;
 	return 0;
+undo:
+	dray_index_cut(t, DRAY_T_FRAMES, len);
+	dray_index_cut(t, DRAY_T_RANGES, ranges);
+	return dray_wrap(e, "frame %" PRIu32, *row);
 }
 
 int
@@ -363,6 +374,11 @@ number_contents(struct index_tables *t, uint32_t *number, uint32_t *order, struc
 	for (uint32_t i = 0; i < n; i++)
 		if (number[i] == DRAY_NONE)
 			return dray_fail(e, DRAY_E_FORMAT, "content %" PRIu32 ": no state names it", i);
+	for (uint32_t i = 0; i < t->view.rows[DRAY_T_RANGES]; i++) {
+		uint8_t *p = t->t[DRAY_T_RANGES].p + (size_t)i * G_WIDTH;
+
+		dray_put_u32(p + G_CONTENT, number[ix_u32(p + G_CONTENT)]);
+	}
 	return 0;
 }
 

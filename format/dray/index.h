@@ -73,7 +73,7 @@ struct dray_content {
 };
 
 enum { DRAY_RECIPE_FULL = 1, DRAY_RECIPE_DELTA = 2, DRAY_RECIPE_COPY = 3 };
-struct dray_recipe { uint8_t kind; uint32_t piece_first, piece_count; };
+struct dray_recipe { uint8_t kind; uint32_t piece_first, piece_count; };	/* best first: copy (no pieces), deltas, full */
 
 struct dray_piece { uint32_t frame, offset, len; };	/* len bytes at offset of the frame's output; pieces follow each other in the content */
 
@@ -82,11 +82,12 @@ struct dray_frame {
 	uint32_t block;
 	uint64_t at;		/* offset of the stored bytes in the bundle (computed at load) */
 	uint32_t stored, out;	/* bytes */
-	uint32_t range_first, range_count;
+	uint32_t raw;		/* bytes in its zstd frame; equal to out but for DRAY_FRAME_ADDCOPY */
+	uint32_t range_first, range_count;	/* base ranges, in order: the reference it is decoded against */
 	const uint8_t *sha256;	/* of the stored bytes */
 };
 
-struct dray_range { uint32_t content; uint64_t offset, len; };
+struct dray_range { uint32_t content; uint64_t offset, len; };	/* len bytes at offset of a base content */
 
 struct dray_index;
 

@@ -28,7 +28,8 @@ DRAY_MUST_CHECK int dray_iw_content(struct dray_index_writer *w, uint64_t size, 
 DRAY_MUST_CHECK int dray_iw_entry(struct dray_index_writer *w, const struct dray_entry *en,
     const struct dray_alt *alts, size_t n_alts, struct dray_err *e);	/* path order; alt_first/count ignored */
 DRAY_MUST_CHECK int dray_iw_frame(struct dray_index_writer *w, const struct dray_frame *f,
-    const struct dray_range *r, size_t n_r, uint32_t *row, struct dray_err *e);	/* bundle order; .at ignored */
+    const struct dray_range *r, size_t n_r, uint32_t *row, struct dray_err *e);	/* bundle order; .at and .range_*
+	 * ignored, .raw 0: as .out; contents of ranges are rows that dray_iw_content gave */
 /* all recipes of one content, best first; any content at most once */
 DRAY_MUST_CHECK int dray_iw_recipes(struct dray_index_writer *w, uint32_t content,
     const struct dray_recipe *recipes, size_t n, const struct dray_piece *const *pieces, struct dray_err *e);

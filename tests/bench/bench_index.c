@@ -275,6 +275,7 @@ measure(int level)
 	memset(&d, 0, sizeof d);
 	d.n_bases = d.n_components = d.n_phases = 1;
 	d.limit_frame = d.limit_window = DRAY_FRAME_MAX;
+	d.limit_memory = 4 * (uint64_t)DRAY_FRAME_MAX;
 	d.n_members = 1;
 	memcpy(d.members[0].name, "index/01", 9);
 	w = fill(&d);

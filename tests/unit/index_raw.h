@@ -67,6 +67,7 @@ raw_desc(const struct raw *r, size_t chunks_len)
 	d.bases[2].history = true;
 	d.n_components = d.n_phases = 2;
 	d.limit_frame = d.limit_window = DRAY_FRAME_DEFAULT;
+	d.limit_memory = 4 * DRAY_FRAME_DEFAULT;
 	d.n_members = 2;
 	memcpy(d.members[0].name, "index/00", 9);
 	memcpy(d.members[1].name, "index/01", 9);

@@ -226,8 +226,8 @@ mistakes_are_told_at_once_and_leave_nothing(void)
 	CHECK_EQ(dray_iw_entry(w, &en, NULL, 0, &e), -1);
 	CHECK_STR(e.text, "entry 1 (b): names state 1 of 1");
 	CHECK_EQ(dray_iw_frame(w, &prefix, NULL, 0, &row, &e), -1);
-	CHECK_STR(e.text, "frame 0: kind 1 is not known to this version");
-	CHECK_EQ(e.code, DRAY_E_NEWER);
+	CHECK_STR(e.text, "frame 0: kind 1 without base ranges");
+	CHECK_EQ(e.code, DRAY_E_FORMAT);
 	CHECK_EQ(dray_iw_frame(w, &skip, NULL, 0, &row, &e), -1);
 	CHECK_STR(e.text, "frame 0: block 1 is out of order");
 	CHECK_EQ(dray_iw_recipes(w, 0, &full, 1, NULL, &e), -1);
