@@ -280,10 +280,10 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 	if (out.generations == 0 && out.kept == 0)
 		inst_say(f, "nothing is kept on %s: nothing to do", f->root);
 	else
-		inst_say(f, "%zu old objects of %zu upgrades freed; they cannot be rolled back any more", out.slots,
-		    out.generations);
+		inst_say(f, "%zu old %s freed; rollback is over for %zu %s", out.slots, out.slots == 1 ? "object" : "objects",
+		    out.generations, out.generations == 1 ? "upgrade" : "upgrades");
 	if (out.kept > 0) {
-		inst_say(f, "%zu parked objects stay, because they were changed here", out.kept);
+		inst_say(f, "%zu parked %s, changed here, so not freed", out.kept, out.kept == 1 ? "object stays" : "objects stay");
 		inst_say_command(f, "to free them too", "forget", "--parked");
 	}
 	return 0;

@@ -63,7 +63,7 @@ run "$INSTALL" apply up.dray --root root --keyring ops.pub
 want_status 0
 run "$INSTALL" forget --root root
 want_status 0
-want_text '2 parked objects stay, because they were changed here' out
+want_text '2 parked objects stay, changed here, so not freed' out
 want_text 'to free them too: dray-install forget --root root --parked' out
 [ "$(find root/var/lib/dray/tx -type f -exec grep -lx mine {} + | wc -l)" = 2 ] && ok 'both edits are in the stash' ||
     fail 'the edits are not in the stash'
