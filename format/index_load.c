@@ -49,15 +49,14 @@ stored_max(uint32_t out)
 	return out + out / 256 + 1024;
 }
 
-static int
-find_member(const struct dray_desc *desc, const char *name, const struct dray_member **out, struct dray_err *e)
+/* index/01, or NULL */
+static const struct dray_member *
+find_chunks(const struct dray_desc *desc)
 {
 	for (size_t i = 0; i < desc->n_members; i++)
-		if (strcmp(desc->members[i].name, name) == 0) {
-			*out = &desc->members[i];
-			return 0;
-		}
-	return dray_fail(e, DRAY_E_FORMAT, "the bundle has no member %s", name);
+		if (strcmp(desc->members[i].name, "index/01") == 0)
+			return &desc->members[i];
+	return NULL;
 }
 
 /* the table records; *total: bytes of all tables */
@@ -170,14 +169,14 @@ static int
 read_directory(const struct dray_desc *desc, const uint8_t *dir, size_t dir_len, struct load *l, struct dray_err *e)
 {
 	struct dray_cursor c = { .p = dir, .left = dir_len };
-	const struct dray_member *m = NULL;
+	const struct dray_member *m = find_chunks(desc);
 	uint32_t n_tables, n_chunks, per_table[DRAY_TABLES] = { 0 };
 	uint64_t total, records;
 	const uint8_t *magic;
 	size_t bytes;
 
-	if (find_member(desc, "index/01", &m, e) != 0)
-		return -1;
+	if (m == NULL)
+		return dray_fail(e, DRAY_E_FORMAT, "the bundle has no member index/01");
 	if (!dray_cursor_bytes(&c, 8, &magic) || memcmp(magic, IX_MAGIC, 8) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "does not begin with " IX_MAGIC);
 	if (!dray_cursor_u32(&c, &n_tables) || !dray_cursor_u32(&c, &n_chunks))
@@ -252,9 +251,8 @@ load_chunks(struct load *l, unsigned threads, struct dray_err *e)
 	int rc;
 
 	if (threads > l->n)
-		threads = l->n != 0 ? l->n : 1;
-	if (threads > 256)
-		threads = 256;
+		threads = l->n;
+	threads = threads == 0 ? 1 : threads > 256 ? 256 : threads;
 	if ((l->workers = calloc(threads, sizeof *l->workers)) == NULL)
 		return dray_fail_errno(e, "workers");
 	rc = dray_parallel(threads, l->n, 1, load_chunk, l, e);

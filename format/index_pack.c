@@ -106,19 +106,19 @@ rows_per_chunk(unsigned t)
 static int
 cut(const struct dray_index *ix, struct pack *k, uint32_t per_table[DRAY_TABLES], struct dray_err *e)
 {
-	size_t n = 0;
+	struct packed *c;
 
 	for (unsigned t = 0; t < DRAY_TABLES; t++) {
 		per_table[t] = (uint32_t)((ix->rows[t] + rows_per_chunk(t) - 1) / rows_per_chunk(t));
 		k->n += per_table[t];
 	}
-	if ((k->chunks = calloc(k->n + 1, sizeof *k->chunks)) == NULL)
+	if ((c = k->chunks = calloc(k->n + 1, sizeof *k->chunks)) == NULL)
 		return dray_fail_errno(e, "chunks");
 	for (unsigned t = 0; t < DRAY_TABLES; t++)
 		for (size_t row = 0; row < ix->rows[t]; row += rows_per_chunk(t)) {
 			size_t left = ix->rows[t] - row;
 
-			k->chunks[n++] = (struct packed){
+			*c++ = (struct packed){
 				.rows = ix_row(ix, (enum dray_table)t, row), .width = dray_index_width[t],
 				.n = left < rows_per_chunk(t) ? left : rows_per_chunk(t),
 			};
@@ -132,9 +132,8 @@ compress(struct pack *k, unsigned threads, struct dray_err *e)
 	int rc;
 
 	if (threads > k->n)
-		threads = k->n != 0 ? (unsigned)k->n : 1;
-	if (threads > 256)
-		threads = 256;
+		threads = (unsigned)k->n;
+	threads = threads == 0 ? 1 : threads > 256 ? 256 : threads;
 	if ((k->workers = calloc(threads, sizeof *k->workers)) == NULL)
 		return dray_fail_errno(e, "workers");
 	rc = dray_parallel(threads, k->n, 1, pack_chunk, k, e);

@@ -427,7 +427,7 @@ dray_iw_finish(struct dray_index_writer *w, int level, unsigned threads, uint8_t
 	if (w->finished)
 		return dray_fail(e, DRAY_E_IO, "the index is finished twice");
 	w->finished = true;
-	if ((number = malloc(n * sizeof *number)) == NULL || (order = malloc(n * sizeof *order)) == NULL) {
+	if ((number = malloc(n * sizeof *number)) == NULL || (order = calloc(n, sizeof *order)) == NULL) {
 		dray_fail_errno(e, "contents");
 		goto out;
 	}

@@ -39,16 +39,16 @@ struct dray_attrs {		/* owner, mode, flags, xattrs: shared by many states */
 struct dray_xattr { const char *name; size_t name_len; const uint8_t *value; size_t len; };	/* name: "user.x", no NUL in it */
 
 struct dray_state {		/* one state of one path; equal states are one row */
-	uint8_t type;		/* DRAY_FILE .. DRAY_BLOCKDEV */
-	bool has_mtime;
-	uint32_t attrs;		/* row */
-	uint32_t content;	/* DRAY_FILE: row; else DRAY_NONE */
 	const char *target;	/* DRAY_SYMLINK: 1 .. 4095 bytes, no NUL, not NUL-terminated; else NULL */
 	size_t target_len;
-	uint32_t rdev_major, rdev_minor;	/* devices */
-	uint32_t link;		/* hard-link group: 1 + entry row of its first member in path order; 0: none */
 	int64_t mtime_sec;
 	uint32_t mtime_nsec;
+	uint32_t attrs;		/* row */
+	uint32_t content;	/* DRAY_FILE: row; else DRAY_NONE */
+	uint32_t rdev_major, rdev_minor;	/* devices */
+	uint32_t link;		/* hard-link group: 1 + entry row of its first member in path order; 0: none */
+	uint8_t type;		/* DRAY_FILE .. DRAY_BLOCKDEV */
+	bool has_mtime;
 };
 
 enum { DRAY_ENTRY_SAME = 1,	/* every base has exactly the target state; no alternatives are listed */

@@ -95,9 +95,12 @@ static void
 add_item(const char *path, const struct stat *st)
 {
 	if (n_items == cap_items) {
-		cap_items = cap_items * 2 + 4096;
-		if ((items = realloc(items, cap_items * sizeof *items)) == NULL)
+		struct item *v = realloc(items, (cap_items * 2 + 4096) * sizeof *items);
+
+		if (v == NULL)
 			abort();
+		items = v;
+		cap_items = cap_items * 2 + 4096;
 	}
 	items[n_items++] = (struct item){ .path = strdup(path), .st = *st };
 }

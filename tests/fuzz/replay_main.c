@@ -13,24 +13,37 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned long count;
 
+/* the whole file, in memory exactly as large, so that a sanitizer sees the first byte beyond it; NULL: could not */
+static uint8_t *
+read_whole(FILE *f, size_t *size)
+{
+	uint8_t *data;
+	long end;
+
+	if (fseek(f, 0, SEEK_END) != 0 || (end = ftell(f)) < 0 || fseek(f, 0, SEEK_SET) != 0)
+		return NULL;
+	*size = (size_t)end;
+	if ((data = malloc(end != 0 ? (size_t)end : 1)) != NULL && fread(data, 1, *size, f) != *size) {
+		free(data);
+		data = NULL;
+	}
+	return data;
+}
+
 static int
 replay_file(const char *path)
 {
 	FILE *f = fopen(path, "rb");
-	uint8_t *data;
-	long size;
+	uint8_t *data = NULL;
+	size_t size = 0;
 
-	if (f == NULL || fseek(f, 0, SEEK_END) != 0 || (size = ftell(f)) < 0 || fseek(f, 0, SEEK_SET) != 0) {
+	if (f == NULL || (data = read_whole(f, &size)) == NULL)
 		perror(path);
+	if (f != NULL)
+		fclose(f);
+	if (data == NULL)
 		return -1;
-	}
-	/* exactly as large as the file, so that a sanitizer sees the first byte beyond it */
-	if ((data = malloc(size != 0 ? (size_t)size : 1)) == NULL || fread(data, 1, (size_t)size, f) != (size_t)size) {
-		perror(path);
-		return -1;
-	}
-	fclose(f);
-	LLVMFuzzerTestOneInput(data, (size_t)size);
+	LLVMFuzzerTestOneInput(data, size);
 	free(data);
 	count++;
 	return 0;

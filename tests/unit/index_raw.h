@@ -5,6 +5,7 @@
 #ifndef INDEX_RAW_H
 #define INDEX_RAW_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,11 +245,10 @@ static inline void
 raw_copy(const struct dray_index *ix, struct raw *r)
 {
 	for (unsigned t = 0; t < DRAY_TABLES; t++) {
-		size_t len = (size_t)ix->rows[t] * dray_index_width[t];
-
-		if ((r->t[t] = malloc(len != 0 ? len : 1)) == NULL)
+		/* and room for one row more, all zero */
+		if ((r->t[t] = calloc((size_t)ix->rows[t] + 1, dray_index_width[t])) == NULL)
 			abort();
-		memcpy(r->t[t], ix->t[t], len);
+		memcpy(r->t[t], ix->t[t], (size_t)ix->rows[t] * dray_index_width[t]);
 		r->rows[t] = ix->rows[t];
 	}
 }
