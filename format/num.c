@@ -112,29 +112,35 @@ dray_hex(const uint8_t *src, size_t len, char *dst)
 	return dst;
 }
 
-static int
-hex_digit(char c)
+static bool
+hex_digit(char c, unsigned *v)
 {
 	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
+		*v = (unsigned)(c - '0');
+	else if (c >= 'a' && c <= 'f')
+		*v = (unsigned)(c - 'a') + 10;
+	else
+		return false;
+	return true;
 }
 
 bool
 dray_unhex(const char *hex, size_t hex_len, uint8_t *dst, size_t len)
 {
+	unsigned high = 0, low = 0;
 	size_t i;
 
 	if (hex_len / 2 != len || hex_len % 2 != 0)
 		return false;
+	/* all is looked at before anything is written */
 	for (i = 0; i < hex_len; i++) {
-		if (hex_digit(hex[i]) < 0)
+		if (!hex_digit(hex[i], &low))
 			return false;
 	}
-	for (i = 0; i < len; i++)
-		dst[i] = (uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
+	for (i = 0; i < len; i++) {
+		if (hex_digit(hex[2 * i], &high) && hex_digit(hex[2 * i + 1], &low))
+			dst[i] = (uint8_t)(high << 4 | low);
+	}
 	return true;
 }
 

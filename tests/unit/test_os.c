@@ -11,6 +11,7 @@
 
 #include "dray/os.h"
 
+#include "scratch.h"
 #include "test.h"
 
 static char dir_name[] = "/tmp/dray-os-XXXXXX";
@@ -268,8 +269,6 @@ the_process_knows_itself(void)
 int
 main(void)
 {
-	char command[64];
-
 	if (mkdtemp(dir_name) == NULL || (dir = open(dir_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return 1;
 	RUN(stat_agrees_with_posix);
@@ -284,8 +283,7 @@ main(void)
 	RUN(a_fifo_and_as_root_a_device_are_made);
 	RUN(the_process_knows_itself);
 	close(dir);
-	snprintf(command, sizeof(command), "rm -rf %s", dir_name);
-	if (system(command) != 0)
+	if (scratch_remove(dir_name) != 0)
 		return 1;
 	return test_done();
 }

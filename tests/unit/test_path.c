@@ -13,6 +13,7 @@
 #include "dray/os.h"
 #include "dray/path.h"
 
+#include "scratch.h"
 #include "test.h"
 
 static int root = -1;
@@ -356,8 +357,6 @@ the_parent_can_be_read_and_synced(void)
 int
 main(void)
 {
-	char command[128];
-
 	make_tree();
 	make_shut();
 	RUN(the_grammar_takes_any_byte_but_nul_in_parts);
@@ -372,9 +371,10 @@ main(void)
 	RUN(a_parent_nobody_may_search_is_an_error_with_its_name);
 	RUN(the_last_parent_is_remembered_until_forgotten);
 	RUN(the_parent_can_be_read_and_synced);
+	CHECK_EQ(fchmodat(root, "shut", 0700, 0), 0);
+	CHECK_EQ(fchmodat(root, "pass", 0700, 0), 0);
 	close(root);
-	snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -rf %s", root_name, root_name);
-	if (system(command) != 0)
+	if (scratch_remove(root_name) != 0)
 		return 1;
 	return test_done();
 }
