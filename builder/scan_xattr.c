@@ -7,22 +7,9 @@
 #include <string.h>
 
 #include "builder/scan.h"
+#include "dray/attrs.h"
 
 #define VALUE_MAX 65536u	/* bundle-format.md 5.2, XATTRS */
-
-static bool
-wanted(const char *name)
-{
-	static const char *const exact[] = { "security.capability", "system.posix_acl_access",
-		"system.posix_acl_default" };
-
-	if (strncmp(name, "user.", 5) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
-		if (strcmp(name, exact[i]) == 0)
-			return true;
-	return false;
-}
 
 static int
 by_name(const void *pa, const void *pb)
@@ -65,7 +52,7 @@ build_scan_xattrs(struct build_scan_worker *w, int fd, struct build_node *nd, st
 		return dray_fail_errno(e, "attributes cannot be read");
 	}
 	for (size_t at = 0; at < len; at += strlen((char *)w->buf + at) + 1)
-		n += wanted((char *)w->buf + at);
+		n += dray_xattr_managed((char *)w->buf + at, strlen((char *)w->buf + at));
 	if (n == 0)
 		return 0;
 	/* the buffer is needed for the values */
@@ -73,7 +60,8 @@ build_scan_xattrs(struct build_scan_worker *w, int fd, struct build_node *nd, st
 	    (v = build_arena_take(w->arena, n * sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t at = 0; at < len; at += strlen(names + at) + 1)
-		if (wanted(names + at) && read_value(w, fd, names + at, &v[k++], e) != 0)
+		if (dray_xattr_managed(names + at, strlen(names + at)) &&
+		    read_value(w, fd, names + at, &v[k++], e) != 0)
 			return -1;
 	qsort(v, n, sizeof(*v), by_name);
 	nd->xattrs = v;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/attrs.h"
 #include "dray/num.h"
 #include "dray/os.h"
 #include "dray/path.h"
@@ -84,17 +85,6 @@ inst_parent_len(const char *path, size_t len)
 	while (len > 0 && path[len - 1] != '/')
 		len--;
 	return len > 0 ? len - 1 : 0;
-}
-
-/* families whose names belong to the release: one that it does not list is removed. Labels (SELinux, IMA) are the system's. */
-bool
-inst_xattr_ours(const char *name, size_t len)
-{
-	static const char acl[] = "system.posix_acl_", cap[] = "security.capability";
-
-	return (len > 5 && memcmp(name, "user.", 5) == 0) ||
-	    (len > sizeof(acl) - 1 && memcmp(name, acl, sizeof(acl) - 1) == 0) ||
-	    (len == sizeof(cap) - 1 && memcmp(name, cap, sizeof(cap) - 1) == 0);
 }
 
 void
@@ -241,7 +231,7 @@ read_xattrs(int fd, struct inst_meta *m, struct dray_err *e)
 		if (os_xattr_get(fd, names[i], value, &vlen) != 0) {
 			/* gone since it was listed, or a label that is not ours to read: neither can be compared */
 			if (errno == EIO || errno == ERANGE ||
-			    ((errno == EPERM || errno == EACCES) && inst_xattr_ours(names[i], strlen(names[i])))) {
+			    ((errno == EPERM || errno == EACCES) && dray_xattr_managed(names[i], strlen(names[i])))) {
 				dray_fail_errno(e, "read an extended attribute");
 				goto out;
 			}
@@ -298,7 +288,7 @@ inst_meta_same(const struct inst_meta *want, const struct inst_meta *have)
 	}
 	for (size_t at = 0; at < have->xattrs_len; ) {
 		at += unpack(have->xattrs + at, &x);
-		if (inst_xattr_ours(x.name, x.name_len) && !find(want, x.name, x.name_len, &y))
+		if (dray_xattr_managed(x.name, x.name_len) && !find(want, x.name, x.name_len, &y))
 			return false;
 	}
 	return true;
@@ -319,7 +309,7 @@ inst_meta_pick(const struct inst_meta *live, const struct inst_meta *want, struc
 		return 0;
 	for (size_t at = 0; at < live->xattrs_len; ) {
 		at += unpack(live->xattrs + at, &x);
-		if (!inst_xattr_ours(x.name, x.name_len) && !find(want, x.name, x.name_len, &y))
+		if (!dray_xattr_managed(x.name, x.name_len) && !find(want, x.name, x.name_len, &y))
 			continue;
 		if (pack(out, x.name, x.name_len, x.value, x.len, e) != 0) {
 			inst_meta_free(out);

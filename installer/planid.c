@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "dray/attrs.h"
 #include "dray/digest.h"
 #include "dray/num.h"
 
@@ -44,7 +45,7 @@ put_meta(struct line *l, const struct inst_meta *m)
 	for (size_t at = 0; at < m->xattrs_len; ) {
 		size_t name = dray_get_u16(m->xattrs + at), value = dray_get_u32(m->xattrs + at + 2);
 
-		if (inst_xattr_ours((const char *)m->xattrs + at + 6, name)) {
+		if (dray_xattr_managed((const char *)m->xattrs + at + 6, name)) {
 			put(l, m->xattrs + at + 6, name);
 			put(l, m->xattrs + at + 6 + name, value);
 		}

@@ -87,7 +87,6 @@ struct inst_planning {
 
 /* look.c */
 size_t inst_parent_len(const char *path, size_t len);	/* 0: directly in the root */
-bool inst_xattr_ours(const char *name, size_t len);
 DRAY_MUST_CHECK int inst_meta_pick(const struct inst_meta *live, const struct inst_meta *want, struct inst_meta *out,
     struct dray_err *e);
 bool inst_state_is(const struct dray_index *ix, const struct dray_state *s, const struct inst_item *it);
