@@ -23,7 +23,7 @@ wrong_hash(struct stage *s, struct want *w, struct dray_err *e)
 		return 0;
 	}
 	dray_fail(e, DRAY_E_FORMAT, "the content does not have the signed hash");
-	stage_blame(s, w->first_node, e);
+	inst_stage_blame(s, w->first_node, e);
 	return dray_hint(e, "the bundle was built wrong; nothing on this machine was changed");
 }
 
@@ -32,14 +32,14 @@ write_whole(struct stage *s, struct stage_worker *w, uint32_t node, const uint8_
 {
 	int fd, rc;
 
-	rc = stage_create(s, &w->place, node, &fd, e);
+	rc = inst_stage_create(s, &w->place, node, &fd, e);
 	if (rc == 0)
 		rc = inst_write_all(fd, p, len, e);
 	if (rc == 0)
-		rc = stage_dress(s, &w->place, node, fd, e);
+		rc = inst_stage_dress(s, &w->place, node, fd, e);
 	if (fd != -1 && close(fd) == -1 && rc == 0)
 		rc = dray_fail_errno(e, "close");
-	return rc == 0 ? 0 : stage_blame(s, node, e);
+	return rc == 0 ? 0 : inst_stage_blame(s, node, e);
 }
 
 static int
@@ -68,8 +68,8 @@ make_files(struct stage *s, struct stage_worker *w, struct want *want, struct dr
 	int fd;
 
 	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node]) {
-		if (stage_create(s, &w->place, node, &fd, e) != 0)
-			return stage_blame(s, node, e);
+		if (inst_stage_create(s, &w->place, node, &fd, e) != 0)
+			return inst_stage_blame(s, node, e);
 		close(fd);	/* empty yet */
 	}
 	want->made = true;
@@ -85,11 +85,11 @@ write_piece(struct stage *s, struct stage_worker *w, uint32_t node, const struct
 	uint64_t at = u->at;
 	int dir, fd, rc = -1;
 
-	if (stage_node_at(s, &w->place, node, &dir, leaf, e) != 0)
-		return stage_blame(s, node, e);
+	if (inst_stage_node_at(s, &w->place, node, &dir, leaf, e) != 0)
+		return inst_stage_blame(s, node, e);
 	if ((fd = openat(dir, leaf, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) == -1) {
 		dray_fail_errno(e, "open");
-		return stage_blame(s, node, e);
+		return inst_stage_blame(s, node, e);
 	}
 	while (left > 0) {
 		ssize_t n = pwrite(fd, p, left, (off_t)at);
@@ -108,7 +108,7 @@ write_piece(struct stage *s, struct stage_worker *w, uint32_t node, const struct
 out:
 	if (close(fd) == -1 && rc == 0)
 		rc = dray_fail_errno(e, "close");
-	return rc == 0 ? 0 : stage_blame(s, node, e);
+	return rc == 0 ? 0 : inst_stage_blame(s, node, e);
 }
 
 /* after the last piece: the whole hash is right, so the files get their attributes */
@@ -118,8 +118,8 @@ dress_all(struct stage *s, struct stage_worker *w, struct want *want, struct dra
 	uint32_t node;
 
 	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node])
-		if (stage_dress(s, &w->place, node, -1, e) != 0)
-			return stage_blame(s, node, e);
+		if (inst_stage_dress(s, &w->place, node, -1, e) != 0)
+			return inst_stage_blame(s, node, e);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ use_piece(struct stage *s, struct stage_worker *w, struct want *want, const stru
 }
 
 int
-stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool good, struct dray_err *e)
+inst_stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool good, struct dray_err *e)
 {
 	struct want *want = &s->wants[u->want];
 	const uint8_t *p = w->out + u->offset;
@@ -196,12 +196,12 @@ stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool goo
 	else
 		atomic_store(&want->failed, true);
 	if (rc == 0 && !atomic_load(&want->failed))
-		stage_progress(s, u->len);
+		inst_stage_progress(s, u->len);
 	return rc;
 }
 
 int
-stage_unmake(struct stage *s, struct want *want, struct dray_err *e)
+inst_stage_unmake(struct stage *s, struct want *want, struct dray_err *e)
 {
 	struct inst_place *pl = &s->workers[0].place;
 	char leaf[DRAY_NAME_MAX + 1];
@@ -211,11 +211,11 @@ stage_unmake(struct stage *s, struct want *want, struct dray_err *e)
 	if (!want->made)
 		return 0;
 	for (node = want->first_node; node != DRAY_NONE; node = s->next_node[node]) {
-		if (stage_node_at(s, pl, node, &dir, leaf, e) != 0)
-			return stage_blame(s, node, e);
+		if (inst_stage_node_at(s, pl, node, &dir, leaf, e) != 0)
+			return inst_stage_blame(s, node, e);
 		if (unlinkat(dir, leaf, 0) == -1 && errno != ENOENT) {
 			dray_fail_errno(e, "delete what could not be made");
-			return stage_blame(s, node, e);
+			return inst_stage_blame(s, node, e);
 		}
 	}
 	want->made = false;

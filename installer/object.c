@@ -18,7 +18,7 @@ node_state(const struct stage *s, uint32_t node, struct dray_entry *en, struct d
 }
 
 int
-stage_blame(struct stage *s, uint32_t node, struct dray_err *e)
+inst_stage_blame(struct stage *s, uint32_t node, struct dray_err *e)
 {
 	struct dray_entry en;
 	char q[512];
@@ -28,7 +28,7 @@ stage_blame(struct stage *s, uint32_t node, struct dray_err *e)
 }
 
 int
-stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *dir, char leaf[DRAY_NAME_MAX + 1],
+inst_stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *dir, char leaf[DRAY_NAME_MAX + 1],
     struct dray_err *e)
 {
 	const struct inst_node *n = &s->p->nodes[node];
@@ -39,7 +39,7 @@ stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *dir, c
 }
 
 int
-stage_make_dirs(struct stage *s, struct dray_err *e)
+inst_stage_make_dirs(struct stage *s, struct dray_err *e)
 {
 	struct inst_place *pl = &s->workers[0].place;
 	char leaf[DRAY_NAME_MAX + 1];
@@ -54,11 +54,11 @@ stage_make_dirs(struct stage *s, struct dray_err *e)
 			continue;
 		if (s->o->stop != NULL && s->o->stop() != 0)
 			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-		if (stage_node_at(s, pl, i, &dir, leaf, e) != 0)
-			return stage_blame(s, i, e);
+		if (inst_stage_node_at(s, pl, i, &dir, leaf, e) != 0)
+			return inst_stage_blame(s, i, e);
 		if (mkdirat(dir, leaf, 0700) == -1) {
 			dray_fail_errno(e, "create the directory");
-			return stage_blame(s, i, e);
+			return inst_stage_blame(s, i, e);
 		}
 	}
 	return 0;
@@ -66,7 +66,7 @@ stage_make_dirs(struct stage *s, struct dray_err *e)
 
 /* attributes of directories come last and from below, because making what they hold changes their times */
 int
-stage_close_dirs(struct stage *s, struct dray_err *e)
+inst_stage_close_dirs(struct stage *s, struct dray_err *e)
 {
 	struct inst_place *pl = &s->workers[0].place;
 	char leaf[DRAY_NAME_MAX + 1];
@@ -81,32 +81,32 @@ stage_close_dirs(struct stage *s, struct dray_err *e)
 		if (st.type != DRAY_DIR)
 			continue;
 		if (inst_meta_of_state(s->ix, &st, &m, e) != 0)
-			return stage_blame(s, (uint32_t)i, e);
-		r = stage_node_at(s, pl, (uint32_t)i, &dir, leaf, e);
+			return inst_stage_blame(s, (uint32_t)i, e);
+		r = inst_stage_node_at(s, pl, (uint32_t)i, &dir, leaf, e);
 		if (r == 0)
 			r = inst_meta_apply(dir, leaf, -1, DRAY_DIR, &m, e);
 		inst_meta_free(&m);
 		if (r != 0)
-			return stage_blame(s, (uint32_t)i, e);
+			return inst_stage_blame(s, (uint32_t)i, e);
 	}
 	return 0;
 }
 
 int
-stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e)
+inst_stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1];
 	int dir;
 
 	*fd = -1;
-	if (stage_node_at(s, pl, node, &dir, leaf, e) != 0)
+	if (inst_stage_node_at(s, pl, node, &dir, leaf, e) != 0)
 		return -1;
 	*fd = openat(dir, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return *fd == -1 ? dray_fail_errno(e, "create") : 0;
 }
 
 int
-stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e)
+inst_stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1];
 	struct dray_entry en;
@@ -120,7 +120,7 @@ stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struc
 	/* a new object in our own folder has no attribute to remove */
 	if (m.n_xattrs == 0)
 		m.has &= (uint16_t)~DRAY_HAS_XATTRS;
-	rc = stage_node_at(s, pl, node, &dir, leaf, e);
+	rc = inst_stage_node_at(s, pl, node, &dir, leaf, e);
 	if (rc == 0)
 		rc = inst_meta_apply(dir, leaf, fd, st.type, &m, e);
 	inst_meta_free(&m);
@@ -221,16 +221,16 @@ make_plain(struct stage *s, struct stage_worker *w, uint32_t node, struct dray_e
 
 	node_state(s, node, &en, &st);
 	if (st.type == DRAY_FILE) {
-		rc = stage_create(s, &w->place, node, &fd, e);
+		rc = inst_stage_create(s, &w->place, node, &fd, e);
 		if (rc == 0 && s->p->nodes[node].from_live)
 			rc = copy_live(s, w, s->p->nodes[node].live, st.content, fd, e);
 	} else {
-		rc = stage_node_at(s, &w->place, node, &dir, leaf, e);
+		rc = inst_stage_node_at(s, &w->place, node, &dir, leaf, e);
 		if (rc == 0)
 			rc = st.type == DRAY_SYMLINK ? make_symlink(dir, leaf, &st, e) : make_special(dir, leaf, &st, e);
 	}
 	if (rc == 0)
-		rc = stage_dress(s, &w->place, node, fd, e);
+		rc = inst_stage_dress(s, &w->place, node, fd, e);
 	if (fd != -1 && close(fd) == -1 && rc == 0)
 		rc = dray_fail_errno(e, "close");
 	return rc;
@@ -245,12 +245,12 @@ plain_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	if (s->o->stop != NULL && s->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	if (make_plain(s, &s->workers[worker], node, e) != 0)
-		return stage_blame(s, node, e);
+		return inst_stage_blame(s, node, e);
 	return 0;
 }
 
 int
-stage_make_plain(struct stage *s, struct dray_err *e)
+inst_stage_make_plain(struct stage *s, struct dray_err *e)
 {
 	return dray_parallel(s->threads, s->n_plain, 16, plain_job, s, e);
 }
@@ -270,11 +270,11 @@ copy_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	want->made = true;
 	for (node = want->first_node; rc == 0 && node != DRAY_NONE; node = s->next_node[node]) {
-		rc = stage_create(s, &w->place, node, &fd, e);
+		rc = inst_stage_create(s, &w->place, node, &fd, e);
 		if (rc == 0)
 			rc = copy_live(s, w, s->p->live_of[want->content], want->content, fd, e);
 		if (rc == 0)
-			rc = stage_dress(s, &w->place, node, fd, e);
+			rc = inst_stage_dress(s, &w->place, node, fd, e);
 		if (fd != -1 && close(fd) == -1 && rc == 0)
 			rc = dray_fail_errno(e, "close");
 		if (rc != 0 && e->code == DRAY_E_DRIFT) {
@@ -283,23 +283,23 @@ copy_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 			return 0;
 		}
 		if (rc != 0)
-			stage_blame(s, node, e);
+			inst_stage_blame(s, node, e);
 	}
 	dray_index_content(s->ix, want->content, &c);
 	if (rc == 0)
-		stage_progress(s, c.size);
+		inst_stage_progress(s, c.size);
 	return rc;
 }
 
 int
-stage_make_copies(struct stage *s, struct dray_err *e)
+inst_stage_make_copies(struct stage *s, struct dray_err *e)
 {
 	return dray_parallel(s->threads, s->n_copies, 4, copy_job, s, e);
 }
 
 /* further names of an inode; the first one is whole by now */
 int
-stage_make_links(struct stage *s, struct dray_err *e)
+inst_stage_make_links(struct stage *s, struct dray_err *e)
 {
 	struct inst_place *to = &s->workers[0].place, from;
 	char leaf[DRAY_NAME_MAX + 1], first[DRAY_NAME_MAX + 1];
@@ -310,14 +310,14 @@ stage_make_links(struct stage *s, struct dray_err *e)
 	for (i = 0; i < s->p->n_nodes; i++) {
 		if (s->link_to[i] == DRAY_NONE)
 			continue;
-		if (stage_node_at(s, &from, s->link_to[i], &first_dir, first, e) != 0 ||
-		    stage_node_at(s, to, i, &dir, leaf, e) != 0) {
-			stage_blame(s, i, e);
+		if (inst_stage_node_at(s, &from, s->link_to[i], &first_dir, first, e) != 0 ||
+		    inst_stage_node_at(s, to, i, &dir, leaf, e) != 0) {
+			inst_stage_blame(s, i, e);
 			goto out;
 		}
 		if (linkat(first_dir, first, dir, leaf, 0) == -1) {
 			dray_fail_errno(e, "create the hard link");
-			stage_blame(s, i, e);
+			inst_stage_blame(s, i, e);
 			goto out;
 		}
 	}

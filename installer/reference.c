@@ -45,19 +45,26 @@ open_live(struct stage *s, struct stage_worker *w, uint32_t content)
 }
 
 int
-stage_reference(struct stage *s, struct stage_worker *w, const struct dray_frame *f, bool *here, struct dray_err *e)
+inst_stage_reference(struct stage *s, struct stage_worker *w, const struct dray_frame *f, bool *here, struct dray_err *e)
 {
 	uint64_t total = 0, limit = dray_bundle_desc(s->b)->limit_memory;
 	uint32_t i, open_content = DRAY_NONE;
-	struct dray_range r;
+	struct dray_range r, *more;
 	uint8_t *grown;
 	size_t at = 0;
 	int fd = -1;
 
 	*here = false;
 	w->ref_len = 0;
+	if (f->range_count > w->ranges_cap) {
+		if ((more = reallocarray(w->ranges, f->range_count, sizeof(*more))) == NULL)
+			return dray_fail_errno(e, "ranges of a frame");
+		w->ranges = more;
+		w->ranges_cap = f->range_count;
+	}
 	for (i = 0; i < f->range_count; i++) {
 		dray_index_range(s->ix, f->range_first + i, &r);
+		w->ranges[i] = r;
 		/* the index has proved that the sum stays below the limit; this bounds the buffer all the same */
 		if (r.len > limit - total)
 			return dray_fail(e, DRAY_E_FORMAT, "a frame builds on more bytes than the bundle allows");
@@ -71,7 +78,7 @@ stage_reference(struct stage *s, struct stage_worker *w, const struct dray_frame
 	}
 	*here = true;
 	for (i = 0; i < f->range_count && *here; i++) {
-		dray_index_range(s->ix, f->range_first + i, &r);
+		r = w->ranges[i];
 		if (r.content != open_content) {
 			if (fd != -1)
 				close(fd);	/* read only */

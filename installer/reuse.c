@@ -35,7 +35,7 @@ struct reuse {
 };
 
 int
-stage_write_manifest(struct stage *s, struct dray_err *e)
+inst_stage_write_manifest(struct stage *s, struct dray_err *e)
 {
 	uint8_t *buf, row[46];
 	struct dray_content c;
@@ -182,22 +182,22 @@ reuse_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		return 0;
 	rc = still_right(s, w, f, fd, e);
 	if (rc == 1) {
-		rc = stage_node_at(s, &w->place, want->first_node, &to_dir, to_leaf, e);
+		rc = inst_stage_node_at(s, &w->place, want->first_node, &to_dir, to_leaf, e);
 		if (rc == 0 && os_rename_noreplace(dir, leaf, to_dir, to_leaf) == -1)
 			rc = dray_fail_errno(e, "take over a staged file");
 		if (rc == 0)
-			rc = stage_dress(s, &w->place, want->first_node, fd, e);
+			rc = inst_stage_dress(s, &w->place, want->first_node, fd, e);
 		if (rc == 0) {
 			want->have = true;
-			stage_progress(s, f->size);
+			inst_stage_progress(s, f->size);
 		}
 	}
 	close(fd);	/* read only */
-	return rc == 0 ? 0 : stage_blame(s, want->first_node, e);
+	return rc == 0 ? 0 : inst_stage_blame(s, want->first_node, e);
 }
 
 int
-stage_reuse(struct stage *s, struct dray_err *e)
+inst_stage_reuse(struct stage *s, struct dray_err *e)
 {
 	struct reuse r = { .s = s };
 	uint8_t *p = NULL;

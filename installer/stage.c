@@ -28,7 +28,7 @@ struct run {
 };
 
 void
-stage_progress(struct stage *s, uint64_t bytes)
+inst_stage_progress(struct stage *s, uint64_t bytes)
 {
 	uint64_t done = atomic_fetch_add(&s->done, bytes) + bytes;
 
@@ -71,8 +71,9 @@ static int
 decode(struct stage *s, struct stage_worker *w, const struct frame_job *j, const struct dray_frame *f, uint64_t at,
     struct dray_err *e)
 {
-	(void)at;
-	return dray_decode(w->dec, j->buf, f->stored, w->out, f->out, dray_bundle_desc(s->b)->limit_window, e);
+	struct dray_ref ref = { .p = w->ref, .len = w->ref_len, .ranges = w->ranges, .n = f->range_count };
+
+	return dray_decode_frame(w->dec, f, j->buf, &ref, at, dray_bundle_desc(s->b), w->out, e);
 }
 
 /* hash, then decode, then hash again what came out: nothing unverified goes on */
@@ -91,9 +92,9 @@ run_frame(struct run *r, struct stage_worker *w, const struct frame_job *j, stru
 	if (memcmp(sum, f.sha256, sizeof(sum)) != 0) {
 		dray_fail(e, DRAY_E_FORMAT, "frame %u is damaged (its hash differs)", (unsigned)j->frame);
 		dray_hint(e, "copy the bundle again; nothing on this machine was changed");
-		return stage_blame(s, s->wants[u->want].first_node, e);
+		return inst_stage_blame(s, s->wants[u->want].first_node, e);
 	}
-	if (stage_reference(s, w, &f, &good, e) != 0)
+	if (inst_stage_reference(s, w, &f, &good, e) != 0)
 		return dray_wrap(e, "frame %u", (unsigned)j->frame);
 	if (good && decode(s, w, j, &f, u->at, e) != 0) {
 		if (f.range_count == 0)
@@ -103,7 +104,7 @@ run_frame(struct run *r, struct stage_worker *w, const struct frame_job *j, stru
 		good = false;
 	}
 	for (; u < s->uses + s->n_uses && u->frame == j->frame; u++)
-		if (stage_use(s, w, u, good, e) != 0)
+		if (inst_stage_use(s, w, u, good, e) != 0)
 			return -1;
 	return 0;
 }
@@ -262,8 +263,8 @@ make_contents(struct stage *s, struct dray_err *e)
 	bool again;
 
 	do {
-		if (stage_list_uses(s, e) != 0 || stage_make_copies(s, e) != 0 || stage_frames(s, e) != 0 ||
-		    stage_fall_back(s, &again, e) != 0)
+		if (inst_stage_list_uses(s, e) != 0 || inst_stage_make_copies(s, e) != 0 || stage_frames(s, e) != 0 ||
+		    inst_stage_fall_back(s, &again, e) != 0)
 			return -1;
 	} while (again);
 	return 0;
@@ -277,14 +278,14 @@ inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct 
 		.threads = o->threads == 0 ? 1 : o->threads };
 	int rc = -1;
 
-	if (stage_workers(&s, s.threads, e) != 0 || stage_collect(&s, e) != 0 ||
-	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || stage_write_manifest(&s, e) != 0 ||
-	    stage_make_dirs(&s, e) != 0 || stage_reuse(&s, e) != 0 || stage_make_plain(&s, e) != 0 ||
-	    make_contents(&s, e) != 0 || stage_make_links(&s, e) != 0 ||
-	    stage_close_dirs(&s, e) != 0 || dray_parallel(s.threads, p->n_swaps, 64, identify, &s, e) != 0)
+	if (inst_stage_workers(&s, s.threads, e) != 0 || inst_stage_collect(&s, e) != 0 ||
+	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || inst_stage_write_manifest(&s, e) != 0 ||
+	    inst_stage_make_dirs(&s, e) != 0 || inst_stage_reuse(&s, e) != 0 || inst_stage_make_plain(&s, e) != 0 ||
+	    make_contents(&s, e) != 0 || inst_stage_make_links(&s, e) != 0 ||
+	    inst_stage_close_dirs(&s, e) != 0 || dray_parallel(s.threads, p->n_swaps, 64, identify, &s, e) != 0)
 		goto out;
 	rc = 0;
 out:
-	stage_release(&s);
+	inst_stage_release(&s);
 	return rc == 0 ? 0 : dray_wrap(e, "staging");
 }

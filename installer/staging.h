@@ -43,6 +43,8 @@ struct stage_worker {
 	uint8_t *out;			/* one frame's output */
 	uint8_t *ref;			/* base bytes of a delta frame */
 	size_t ref_len, ref_cap;
+	struct dray_range *ranges;	/* of that frame */
+	size_t ranges_cap;
 	struct inst_place place;
 	struct dray_walk live;		/* beneath the root */
 };
@@ -73,40 +75,40 @@ struct stage {
 };
 
 /* want.c */
-DRAY_MUST_CHECK int stage_collect(struct stage *s, struct dray_err *e);
-DRAY_MUST_CHECK int stage_list_uses(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_collect(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_list_uses(struct stage *s, struct dray_err *e);
 /* after a pass: wants that failed get their next recipe; *again: there are some. DRAY_E_DRIFT when one has none. */
-DRAY_MUST_CHECK int stage_fall_back(struct stage *s, bool *again, struct dray_err *e);
-void stage_release(struct stage *s);
-DRAY_MUST_CHECK int stage_workers(struct stage *s, size_t n, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_fall_back(struct stage *s, bool *again, struct dray_err *e);
+void inst_stage_release(struct stage *s);
+DRAY_MUST_CHECK int inst_stage_workers(struct stage *s, size_t n, struct dray_err *e);
 
 /* object.c */
-DRAY_MUST_CHECK int stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *dir,
+DRAY_MUST_CHECK int inst_stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *dir,
     char leaf[DRAY_NAME_MAX + 1], struct dray_err *e);
-DRAY_MUST_CHECK int stage_make_dirs(struct stage *s, struct dray_err *e);
-DRAY_MUST_CHECK int stage_make_plain(struct stage *s, struct dray_err *e);
-DRAY_MUST_CHECK int stage_make_copies(struct stage *s, struct dray_err *e);
-DRAY_MUST_CHECK int stage_make_links(struct stage *s, struct dray_err *e);
-DRAY_MUST_CHECK int stage_close_dirs(struct stage *s, struct dray_err *e);
-DRAY_MUST_CHECK int stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e);
-DRAY_MUST_CHECK int stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e);
-int stage_blame(struct stage *s, uint32_t node, struct dray_err *e);	/* wrap with the node's path; -1 */
+DRAY_MUST_CHECK int inst_stage_make_dirs(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_make_plain(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_make_copies(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_make_links(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_close_dirs(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e);
+int inst_stage_blame(struct stage *s, uint32_t node, struct dray_err *e);	/* wrap with the node's path; -1 */
 
 /* content.c */
 /* @good: w->out holds the frame's output; false: it could not be made, so the want fails and the next recipe is tried */
-DRAY_MUST_CHECK int stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool good,
+DRAY_MUST_CHECK int inst_stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool good,
     struct dray_err *e);
-DRAY_MUST_CHECK int stage_unmake(struct stage *s, struct want *w, struct dray_err *e);	/* delete what it has written */
+DRAY_MUST_CHECK int inst_stage_unmake(struct stage *s, struct want *w, struct dray_err *e);	/* delete what it has written */
 
 /* reference.c */
-DRAY_MUST_CHECK int stage_reference(struct stage *s, struct stage_worker *w, const struct dray_frame *f, bool *here,
+DRAY_MUST_CHECK int inst_stage_reference(struct stage *s, struct stage_worker *w, const struct dray_frame *f, bool *here,
     struct dray_err *e);
 
 /* reuse.c */
-DRAY_MUST_CHECK int stage_write_manifest(struct stage *s, struct dray_err *e);
-DRAY_MUST_CHECK int stage_reuse(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_write_manifest(struct stage *s, struct dray_err *e);
+DRAY_MUST_CHECK int inst_stage_reuse(struct stage *s, struct dray_err *e);
 
 /* told after every object */
-void stage_progress(struct stage *s, uint64_t bytes);
+void inst_stage_progress(struct stage *s, uint64_t bytes);
 
 #endif

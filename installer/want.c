@@ -32,7 +32,7 @@ alloc_tables(struct stage *s, uint32_t **want_of, uint32_t **group_first, struct
 }
 
 int
-stage_collect(struct stage *s, struct dray_err *e)
+inst_stage_collect(struct stage *s, struct dray_err *e)
 {
 	uint32_t *want_of = NULL, *group_first = NULL;
 	struct dray_content c;
@@ -109,7 +109,7 @@ take_recipe(struct stage *s, struct want *w, struct dray_recipe *r, struct dray_
 	if (w->ordinal == INST_RECIPE_NONE) {
 		dray_fail(e, DRAY_E_DRIFT, "what it is made from changed since the plan, and the bundle holds no full copy");
 		dray_hint(e, "nothing was changed; run plan again, or bring a complete bundle");
-		return stage_blame(s, w->first_node, e);
+		return inst_stage_blame(s, w->first_node, e);
 	}
 	w->kind = r->kind;
 	w->n_pieces = r->piece_count;
@@ -128,7 +128,7 @@ take_recipe(struct stage *s, struct want *w, struct dray_recipe *r, struct dray_
 }
 
 int
-stage_list_uses(struct stage *s, struct dray_err *e)
+inst_stage_list_uses(struct stage *s, struct dray_err *e)
 {
 	struct dray_recipe r;
 	struct dray_piece pc;
@@ -171,7 +171,7 @@ stage_list_uses(struct stage *s, struct dray_err *e)
 }
 
 int
-stage_fall_back(struct stage *s, bool *again, struct dray_err *e)
+inst_stage_fall_back(struct stage *s, bool *again, struct dray_err *e)
 {
 	size_t i;
 
@@ -185,7 +185,7 @@ stage_fall_back(struct stage *s, bool *again, struct dray_err *e)
 			w->have = true;
 			continue;
 		}
-		if (stage_unmake(s, w, e) != 0)
+		if (inst_stage_unmake(s, w, e) != 0)
 			return -1;
 		w->ordinal++;
 		*again = true;
@@ -194,7 +194,7 @@ stage_fall_back(struct stage *s, bool *again, struct dray_err *e)
 }
 
 int
-stage_workers(struct stage *s, size_t n, struct dray_err *e)
+inst_stage_workers(struct stage *s, size_t n, struct dray_err *e)
 {
 	uint64_t cap = dray_bundle_desc(s->b)->limit_frame;
 	size_t i, len;
@@ -218,7 +218,7 @@ stage_workers(struct stage *s, size_t n, struct dray_err *e)
 }
 
 void
-stage_release(struct stage *s)
+inst_stage_release(struct stage *s)
 {
 	size_t i;
 
@@ -240,6 +240,7 @@ stage_release(struct stage *s)
 		dray_sha256_free(w->sha);
 		free(w->out);
 		free(w->ref);
+		free(w->ranges);
 	}
 	free(s->workers);
 	free(s->wants);
