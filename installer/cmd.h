@@ -29,6 +29,8 @@ void inst_front_close(struct inst_front *f);
 DRAY_MUST_CHECK int inst_front_bundle(struct inst_front *f, struct dray_err *e);
 /** inst_front_state - root, state folder, anchor; @write: for a run that changes something */
 DRAY_MUST_CHECK int inst_front_state(struct inst_front *f, bool write, struct dray_err *e);
+/** inst_front_look - read-only; when the state folder is root's and we are not, do without it and say so */
+DRAY_MUST_CHECK int inst_front_look(struct inst_front *f, struct dray_err *e);
 /** inst_front_existing - for writing, but only if there is one: a tree that never had an upgrade gets no state folder */
 DRAY_MUST_CHECK int inst_front_existing(struct inst_front *f, bool *there, struct dray_err *e);
 /** inst_front_fits - is the bundle for this system, and not older than what it had? 22, 23 */

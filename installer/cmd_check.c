@@ -14,10 +14,10 @@
 static int
 open_release(struct inst_front *f, struct dray_err *e)
 {
+	if (f->bundle != NULL)
+		return inst_front_look(f, e) != 0 ? -1 : inst_front_bundle(f, e);
 	if (inst_front_state(f, false, e) != 0)
 		return -1;
-	if (f->bundle != NULL)
-		return inst_front_bundle(f, e);
 	if (f->st.dir == -1 || !f->anchor.installed.known) {
 		dray_fail(e, DRAY_E_SYSTEM, "nothing is recorded as installed on %s", f->root);
 		return dray_hint(e, "name the bundle whose release it should be: dray-install check BUNDLE");

@@ -40,7 +40,7 @@ run(struct inst_front *f, struct dray_err *e)
 	char hex[65], more[80];
 	int refused, rc = -1;
 
-	if (inst_front_bundle(f, e) != 0 || inst_front_state(f, false, e) != 0 || refuse_pending(f, e) != 0 ||
+	if (inst_front_bundle(f, e) != 0 || inst_front_look(f, e) != 0 || refuse_pending(f, e) != 0 ||
 	    inst_front_fits(f, e) != 0 || inst_front_plan(f, &p, e) != 0)
 		goto out;
 	if (inst_front_floor(f, p, e) != 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dray/os.h"
+#include "dray/path.h"
 
 #include "tool/look.h"
 
@@ -80,6 +81,43 @@ inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
 	if (inst_state_open(f->root, f->state, write, &f->st, e) != 0)
 		return -1;
 	return inst_anchor_load(&f->st, &f->anchor, e);
+}
+
+/* a state folder that only root can read: what it knows is left out, and that is said */
+static bool
+closed_to_us(const struct inst_front *f)
+{
+	const char *state = f->state != NULL ? f->state : os_state_dir();
+	struct dray_err ignored = { .code = DRAY_OK };	/* whatever it is, opening the state in earnest tells it */
+	struct inst_ident id;
+	struct dray_stat st;
+	struct dray_walk w;
+	bool closed = false;
+	int root;
+
+	if (geteuid() == 0 || (root = open(f->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return false;
+	state += strspn(state, "/");
+	dray_walk_init(&w, root);
+	if (dray_path_ok(state, strlen(state), NULL) && inst_look(&w, state, strlen(state), &id, &st, &ignored) == 0)
+		closed = id.type == DRAY_DIR && st.uid != (uint32_t)geteuid() && st.uid == 0;
+	dray_walk_close(&w);
+	close(root);
+	return closed;
+}
+
+int
+inst_front_look(struct inst_front *f, struct dray_err *e)
+{
+	const char *state = f->state != NULL ? f->state : os_state_dir();
+
+	if (!closed_to_us(f))
+		return inst_front_state(f, false, e);
+	if ((f->st.root = open(f->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return dray_fail_errno(e, "open root %s", f->root);
+	snprintf(f->st.rel, sizeof(f->st.rel), "%s", state + strspn(state, "/"));
+	inst_say(f, "the state folder belongs to root: what is installed or pending is not known here");
+	return 0;
 }
 
 int

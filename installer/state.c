@@ -67,7 +67,12 @@ step_down(int parent, const char *name, bool last, bool write, int *fd, struct d
 			dray_fail(e, DRAY_E_SYSTEM, "%s is not a directory (a symlink is not followed)", name);
 			return dray_hint(e, "name another place beneath the root with --state DIR");
 		}
-		return dray_fail_errno(e, "open %s", name);
+		dray_fail_errno(e, "open %s", name);
+		if (errno == EACCES) {
+			e->code = DRAY_E_SYSTEM;
+			dray_hint(e, "run it as the user that installs here, mostly root");
+		}
+		return -1;
 	}
 	if (os_stat_at(*fd, "", &st) == -1)
 		return dray_fail_errno(e, "look at %s", name);
