@@ -43,6 +43,8 @@ pm_parse(const char *s)
 	return w;
 }
 
+static uint64_t pm_base_counter = 1;	/* of every base; the release has 2 */
+
 struct pm { struct dray_bundle *b; int fd; uint8_t *p; };
 
 struct pm_make {
@@ -204,7 +206,7 @@ pm_open(struct pm *pm, const struct pm_row *rows, size_t n, unsigned bases, bool
 	d->n_bases = bases;
 	for (unsigned i = 0; i < bases; i++) {
 		snprintf(d->bases[i].version, sizeof(d->bases[i].version), "1.0.%u", i);
-		d->bases[i].counter = 1;
+		d->bases[i].counter = pm_base_counter;
 	}
 	strcpy(d->components[0], "base");
 	strcpy(d->phases[0], "main");
