@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /**
- * dray_x86_filter, dray_x86_unfilter - relative branch targets to absolute ones, and back; in place
+ * dray_x86_filter, dray_x86_unfilter - targets of calls and operands from relative to absolute, and back; in place
  * @at: where @p stands in its content
+ * For x86-64 executables and shared objects (e_machine 62, e_type 2 or 3); it harms relocatable objects and i386 code.
  * Exact inverses of each other on any bytes. Nothing is kept from call to call.
  */
 void dray_x86_filter(uint8_t *p, size_t len, uint64_t at);
