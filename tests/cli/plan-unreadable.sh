@@ -23,14 +23,14 @@ want_text '"partial":true' out
 no_text 'plan_id' out
 
 # a state folder that is root's does not stop it
-cp -a old done && "$INSTALL" apply up.dray --root done --keyring ops.pub >out 2>err
-run as_nobody "$INSTALL" plan up.dray --root done --keyring ops.pub
+cp -a old moved && "$INSTALL" apply up.dray --root moved --keyring ops.pub >out 2>err
+run as_nobody "$INSTALL" plan up.dray --root moved --keyring ops.pub
 want_status 0
 want_text 'the state folder belongs to root: what is installed or pending is not known here' out
-run as_nobody "$INSTALL" check up.dray --root done --keyring ops.pub
+run as_nobody "$INSTALL" check up.dray --root moved --keyring ops.pub
 want_status 20
 want_text 'secret: unreadable' out
-run as_nobody "$INSTALL" status --root done
+run as_nobody "$INSTALL" status --root moved
 want_status 22
 want_text 'state folder var/lib/dray: open dray: permission denied'
 want_text 'hint: run it as the user that installs here'
