@@ -59,18 +59,6 @@ inst_foreign_add(struct inst_foreign *f, const char *path, size_t len, struct dr
 	return 0;
 }
 
-int
-inst_barrier(const struct inst_state *s, struct dray_err *e)
-{
-	if (os_syncfs(s->dir) == -1) {
-		dray_fail_errno(e, "write everything to the disk");
-		if (errno == ENOSYS)
-			e->code = DRAY_E_SYSTEM;
-		return -1;
-	}
-	return 0;
-}
-
 /* one op; a full disk gets the ballast once and another try */
 static int
 run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, bool *ballast, struct dray_err *e)
@@ -150,7 +138,7 @@ out:
 int
 inst_switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
-	if (inst_barrier(s, e) != 0 || inst_tx_record(tx, INST_TX_DONE, 0, e) != 0)
+	if (inst_barrier(s, tx, true, e) != 0 || inst_tx_record(tx, INST_TX_DONE, 0, e) != 0)
 		return -1;
 	inst_tx_free_ballast(tx);
 	return name_foreign(s, tx, f, e);
@@ -185,7 +173,7 @@ inst_commit(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign 
 {
 	if (inst_state_mark(s, true, e) != 0)
 		return -1;
-	if (inst_barrier(s, e) != 0 || inst_tx_record(tx, INST_TX_COMMIT, 0, e) != 0) {
+	if (inst_barrier(s, tx, false, e) != 0 || inst_tx_record(tx, INST_TX_COMMIT, 0, e) != 0) {
 		struct dray_err ignored = { 0 };
 
 		/* not decided, so the mark must not stay; the first failure is the one to tell */

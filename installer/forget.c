@@ -21,14 +21,20 @@
 static int
 is_parked(struct inst_swapper *w, const struct inst_op *op, bool old_side, bool *parked, bool *there, struct dray_err *e)
 {
+	char slot[24], aside[32];
 	struct inst_ident id;
+	struct dray_stat st;
 	bool untouched;
 
 	*parked = false;
 	if (inst_slot_look(w, op, &id, e) != 0)
 		return -1;
 	*there = id.type != DRAY_ABSENT;
-	if (!*there)
+	/* an object that stood aside when somebody took its place (swap.c, settle) */
+	snprintf(aside, sizeof(aside), "%s~", inst_tx_slot(op->slot, slot));
+	if (os_stat_at(w->tx->dir, aside, &st) == 0)
+		*there = *parked = true;
+	if (!*there || *parked)
 		return 0;
 	if (inst_slot_holds_untouched(w, op, old_side, &untouched, e) != 0)
 		return -1;

@@ -105,35 +105,6 @@ out:
 	return rc;
 }
 
-/* can this file system exchange two names? asked in our own folder, before anything is written at length */
-static int
-probe_exchange(int dir, struct dray_err *e)
-{
-	static const char *const names[2] = { "probe-a", "probe-b" };
-	int i, fd, rc = -1;
-
-	for (i = 0; i < 2; i++) {
-		fd = openat(dir, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd == -1) {
-			dray_fail_errno(e, "create a probe file");
-			goto out;
-		}
-		close(fd);	/* empty, nothing to lose */
-	}
-	if (os_exchange(dir, names[0], dir, names[1]) == -1) {
-		dray_fail_errno(e, "exchange two names");
-		if (errno == ENOSYS || errno == EINVAL || errno == ENOTSUP)
-			e->code = DRAY_E_SYSTEM;
-		dray_hint(e, "the root's file system must support exchanging names: ext4, xfs, btrfs do");
-		goto out;
-	}
-	rc = 0;
-out:
-	for (i = 0; i < 2; i++)
-		unlinkat(dir, names[i], 0);
-	return rc;
-}
-
 static int
 make_ballast(int dir, uint64_t dirs, struct dray_err *e)
 {
@@ -193,8 +164,6 @@ inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added
 		dray_fail_errno(e, "open %s/%s", s->rel, name);
 		goto out;
 	}
-	if (probe_exchange(tx->dir, e) != 0)
-		goto out;
 	for (i = 0; i < INST_SLOT_FOLDERS && i * INST_SLOT_RUN < n_slots; i++) {
 		snprintf(name, sizeof(name), "%02x", (unsigned)i);
 		if (mkdirat(tx->dir, name, 0700) == -1) {

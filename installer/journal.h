@@ -41,7 +41,6 @@ DRAY_MUST_CHECK int inst_tx_list(const struct inst_state *s, uint32_t **numbers,
 
 /**
  * inst_tx_create - the folder of a new transaction, with @n_slots slots' folders, an empty log and the ballast
- * Probes that the file system can exchange two names (DRAY_E_SYSTEM when it cannot).
  * @dirs_added_to: live directories that will get new names; sizes the ballast
  */
 DRAY_MUST_CHECK int inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added_to,

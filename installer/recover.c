@@ -18,7 +18,7 @@ inst_undo(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f
 		return -1;
 	if (tx->state != INST_TX_UNDO && inst_tx_record(tx, INST_TX_UNDO, 0, e) != 0)
 		return -1;
-	if (inst_run_ops(s, tx, true, false, f, e) != 0 || inst_barrier(s, e) != 0 ||
+	if (inst_run_ops(s, tx, true, false, f, e) != 0 || inst_barrier(s, tx, true, e) != 0 ||
 	    inst_tx_record(tx, INST_TX_UNDONE, 0, e) != 0)
 		return -1;
 	return inst_undo_end(s, tx, f, e);

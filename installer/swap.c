@@ -1,6 +1,7 @@
 /* swap.c - one journalled operation, forward or backward (swap.h tells the idea) */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,12 +70,78 @@ inst_slot_holds_untouched(struct inst_swapper *w, const struct inst_op *op, bool
 	return 0;
 }
 
-struct place {			/* an op's two names */
+struct place {			/* an op's names: "N~" is where the target stands aside while it is traded without exchange */
 	int slot_dir, target_dir;
-	char slot[DRAY_NAME_MAX + 1], target[DRAY_NAME_MAX + 1];
+	char slot[DRAY_NAME_MAX + 1], target[DRAY_NAME_MAX + 1], aside[DRAY_NAME_MAX + 3];
 };
 
 enum move { TAKE, GIVE, TRADE };	/* target to slot, slot to target, exchange */
+
+static int
+stat_or_absent(int dir, const char *name, struct dray_stat *st, struct inst_ident *id, struct dray_err *e)
+{
+	*id = (struct inst_ident){ .type = DRAY_ABSENT };
+	if (os_stat_at(dir, name, st) == 0) {
+		inst_ident_from(st, id);
+		return 0;
+	}
+	return errno == ENOENT ? 0 : dray_fail_errno(e, "look at %s", name);
+}
+
+/*
+ * Trade two names where the file system cannot exchange them: the target steps aside (a second link for what can have
+ * one, so that its name never vanishes; a rename for directories), the slot's object takes its place, and what stood
+ * aside takes the slot. settle() makes a cut in between look as if it was at one end. -1 with errno, as os_exchange.
+ */
+static int
+trade(const struct place *p)
+{
+	struct dray_stat slot, target;
+	bool dirs;
+
+	if (os_stat_at(p->slot_dir, p->slot, &slot) != 0 || os_stat_at(p->target_dir, p->target, &target) != 0)
+		return -1;
+	dirs = (slot.mode & 0170000) == 0040000 || (target.mode & 0170000) == 0040000;
+	if (dirs || linkat(p->target_dir, p->target, p->slot_dir, p->aside, 0) == -1) {
+		if (!dirs && errno != EPERM && errno != EMLINK && errno != ENOTSUP)
+			return -1;
+		if (os_rename_noreplace(p->target_dir, p->target, p->slot_dir, p->aside) == -1 ||
+		    os_rename_noreplace(p->slot_dir, p->slot, p->target_dir, p->target) == -1)
+			return -1;
+	} else if (renameat(p->slot_dir, p->slot, p->target_dir, p->target) == -1) {
+		return -1;
+	}
+	return os_rename_noreplace(p->slot_dir, p->aside, p->slot_dir, p->slot);
+}
+
+/* a trade that was cut: finish it, or take it back; only then does the slot tell what was done */
+static int
+settle(const struct place *p, bool *foreign, struct dray_err *e)
+{
+	struct inst_ident aside, slot, target;
+	struct dray_stat st;
+	int r = 0;
+
+	if (stat_or_absent(p->slot_dir, p->aside, &st, &aside, e) != 0 ||
+	    stat_or_absent(p->slot_dir, p->slot, &st, &slot, e) != 0 ||
+	    stat_or_absent(p->target_dir, p->target, &st, &target, e) != 0)
+		return -1;
+	if (aside.type == DRAY_ABSENT) {
+		/* a rename made of link and unlink, cut between the two: either end will do */
+		if (!same_object(&slot, &target))
+			return 0;
+		return unlinkat(p->slot_dir, p->slot, 0) == 0 ? 0 : dray_fail_errno(e, "finish a cut rename");
+	}
+	if (slot.type == DRAY_ABSENT)
+		r = os_rename_noreplace(p->slot_dir, p->aside, p->slot_dir, p->slot);
+	else if (target.type == DRAY_ABSENT)
+		r = os_rename_noreplace(p->slot_dir, p->aside, p->target_dir, p->target);
+	else if (same_object(&aside, &target))
+		r = unlinkat(p->slot_dir, p->aside, 0);		/* one of two links */
+	else
+		*foreign = true;	/* somebody replaced the target meanwhile: the old object stays where it stands */
+	return r == 0 ? 0 : dray_fail_errno(e, "finish a cut trade");
+}
 
 /* 0 done, 1 nothing to take, 2 the other side is occupied, 3 the target is not there to trade */
 static int
@@ -91,6 +158,8 @@ move(const struct place *p, enum move m, struct dray_err *e)
 		break;
 	case TRADE:
 		r = os_exchange(p->slot_dir, p->slot, p->target_dir, p->target);
+		if (r == -1 && (errno == ENOSYS || errno == EINVAL || errno == ENOTSUP))
+			r = trade(p);
 		break;
 	}
 	if (r == 0)
@@ -201,6 +270,10 @@ inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, bool *for
 			return 0;
 		}
 		dray_fail(e, DRAY_E_DRIFT, "the directory above it is gone");
+	}
+	if (r == 0) {
+		snprintf(p.aside, sizeof(p.aside), "%s~", p.slot);
+		r = w->fresh ? 0 : settle(&p, foreign, e);
 	}
 	if (r == 0)
 		r = back ? backward(w, op, &p, foreign, e) : forward(w, op, &p, foreign, e);

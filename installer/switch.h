@@ -7,8 +7,11 @@
 #include "installer/commit.h"
 #include "installer/swap.h"
 
-/** inst_barrier - everything written so far on the root's file system is on the disk; write-back errors are told */
-DRAY_MUST_CHECK int inst_barrier(const struct inst_state *s, struct dray_err *e);
+/**
+ * inst_barrier - everything written so far is on the disk; write-back errors are told (barrier.c)
+ * @switched: after the swaps; else before them. Matters only where there is no syncfs.
+ */
+DRAY_MUST_CHECK int inst_barrier(const struct inst_state *s, struct inst_tx *tx, bool switched, struct dray_err *e);
 
 /** inst_run_ops - all swaps (backwards when @back), then all METAs; repeatable. @fresh: straight after staging */
 DRAY_MUST_CHECK int inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fresh,

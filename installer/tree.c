@@ -22,7 +22,9 @@ struct name_list {
 };
 
 struct tree_walk {
-	struct dray_sha256 *h;
+	struct dray_sha256 *h;		/* digest: every object goes in; else NULL */
+	inst_tree_fn *each;		/* else this is called, while the handle of the directory is open */
+	void *ctx;
 	struct dray_walk walk;
 };
 
@@ -129,6 +131,8 @@ look_inside(struct tree_walk *t, const char *rel, size_t len, struct name_list *
 			dray_fail_errno(e, "look at an object inside");
 			goto out;
 		}
+		if (t->each != NULL && t->each(t->ctx, fd, l->v[i], &(*stats)[i], e) != 0)
+			goto out;
 	}
 	rc = 0;
 out:
@@ -159,7 +163,7 @@ add_dir(struct tree_walk *t, char *rel, size_t len, struct dray_err *e)
 			rel[at++] = '/';
 		memcpy(rel + at, l.v[i], n + 1);
 		at += n;
-		if (add_object(t, rel, at, &stats[i], e) != 0)
+		if (t->h != NULL && add_object(t, rel, at, &stats[i], e) != 0)
 			goto out;
 		if ((stats[i].mode & 0170000) == 0040000 && add_dir(t, rel, at, e) != 0)
 			goto out;
@@ -172,35 +176,55 @@ out:
 	return rc;
 }
 
+/* 0 done; 1: @name is no directory, or not there */
+static int
+walk_inside(struct tree_walk *t, int dir, const char *name, struct dray_err *e)
+{
+	char *rel = NULL;
+	int top, rc = -1;
+
+	top = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (top == -1) {
+		if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+			return 1;
+		return dray_fail_errno(e, "open");
+	}
+	dray_walk_init(&t->walk, top);
+	if ((rel = calloc(1, DRAY_PATH_MAX)) == NULL)
+		dray_fail_errno(e, "walk a tree");
+	else
+		rc = add_dir(t, rel, 0, e);
+	free(rel);
+	dray_walk_close(&t->walk);
+	close(top);
+	return rc;
+}
+
 int
 inst_tree_digest(int dir, const char *name, uint8_t out[32], struct dray_err *e)
 {
 	struct tree_walk t = { 0 };
-	char *rel = NULL;
-	int top, rc = -1;
+	int rc = -1;
 
 	memset(out, 0, 32);
-	top = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (top == -1) {
-		if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
-			return 0;
-		return dray_fail_errno(e, "open");
+	if (dray_sha256_new(&t.h, e) == 0 && dray_sha256_begin(t.h, e) == 0) {
+		rc = walk_inside(&t, dir, name, e);
+		if (rc == 0)
+			rc = dray_sha256_end(t.h, out, e);
 	}
-	dray_walk_init(&t.walk, top);
-	if ((rel = calloc(1, DRAY_PATH_MAX)) == NULL) {
-		dray_fail_errno(e, "tree digest");
-		goto out;
-	}
-	if (dray_sha256_new(&t.h, e) != 0 || dray_sha256_begin(t.h, e) != 0 || add_dir(&t, rel, 0, e) != 0 ||
-	    dray_sha256_end(t.h, out, e) != 0)
-		goto out;
-	rc = 0;
-out:
-	if (rc != 0)
-		memset(out, 0, 32);
-	free(rel);
 	dray_sha256_free(t.h);
-	dray_walk_close(&t.walk);
-	close(top);
-	return rc;
+	return rc == 1 ? 0 : rc;
+}
+
+int
+inst_tree_each(int dir, const char *name, inst_tree_fn *fn, void *ctx, struct dray_err *e)
+{
+	struct tree_walk t = { .each = fn, .ctx = ctx };
+	struct dray_stat st;
+
+	if (os_stat_at(dir, name, &st) == -1)
+		return errno == ENOENT ? 0 : dray_fail_errno(e, "look at %s", name);
+	if (fn(ctx, dir, name, &st, e) != 0)
+		return -1;
+	return walk_inside(&t, dir, name, e) < 0 ? -1 : 0;
 }

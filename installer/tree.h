@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "dray/err.h"
+#include "dray/os.h"
 
 /**
  * inst_tree_digest - of what is inside @name in @dir (the directory's own attributes are left out: a rename changes them)
@@ -15,5 +16,12 @@
  * For an object with several links the change time is left out, since it also moves with the other names.
  */
 DRAY_MUST_CHECK int inst_tree_digest(int dir, const char *name, uint8_t out[32], struct dray_err *e);
+
+/**
+ * inst_tree_each - call @fn for @name in @dir and for everything beneath it
+ * A directory comes before what it holds; no symlink is followed; depth costs no handles.
+ */
+typedef int inst_tree_fn(void *ctx, int dir, const char *name, const struct dray_stat *st, struct dray_err *e);
+DRAY_MUST_CHECK int inst_tree_each(int dir, const char *name, inst_tree_fn *fn, void *ctx, struct dray_err *e);
 
 #endif
