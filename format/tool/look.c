@@ -154,7 +154,7 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 	struct tool_opt all[] = {
 		{ .name = "keyring", .kind = TOOL_LIST, .out = &o.keyring, .arg = "FILE",
 		  .help = "public keys, a keyring, or a folder of *.pub" },
-		{ .name = NULL }, { .name = NULL }, { .name = NULL },
+		{ .name = NULL }, { .name = NULL }, { .name = NULL }, { .name = NULL },
 	};
 	const char *path;
 	struct dray_err e;
@@ -167,6 +167,8 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 			.help = "show attributes" };
 		all[2] = (struct tool_opt){ .name = "changed", .letter = 'c', .kind = TOOL_FLAG,
 			.out = &o.changed_only, .help = "leave out what stays the same" };
+		all[3] = (struct tool_opt){ .name = "why", .kind = TOOL_LIST, .out = &o.why, .arg = "PATH",
+			.help = "how the bytes of this path are made, and what that costs; repeats" };
 	}
 	if ((rc = tool_parse(argc, argv, self, all, &common, 1, 1, &path, &n)) != -1)
 		return rc;

@@ -11,6 +11,7 @@
 
 #include "dray/bundle.h"
 #include "dray/err.h"
+#include "dray/frame.h"
 #include "dray/index.h"
 #include "tool/tool.h"
 
@@ -39,12 +40,45 @@ enum tool_change tool_change_of(const struct dray_index *ix, const struct dray_e
 
 void tool_count(const struct dray_index *ix, struct tool_counts *c);
 
+struct tool_held {			/* a content, as bases hold it */
+	uint64_t bases;			/* bit mask; 0: none */
+	uint32_t entry;			/* first path that had it in one of them; DRAY_NONE: none */
+};
+
+struct tool_base_cost {			/* a machine that has exactly this base */
+	size_t contents[DRAY_RECIPE_COPY + 1];	/* by DRAY_RECIPE_* of the recipe it takes */
+	uint64_t bytes;			/* stored bytes of the frames it reads */
+};
+
+struct tool_costs {
+	/* by DRAY_RECIPE_*: contents that have such a recipe; frames of full recipes, and those that only deltas need */
+	struct { size_t contents, frames; uint64_t bytes; } recipe[DRAY_RECIPE_COPY + 1];
+	struct { size_t frames; uint64_t bytes; } kind[DRAY_FRAME_ADDCOPY + 1];
+	uint64_t metadata;		/* all that is no frame: descriptor, slot, index, notes, headers, padding */
+	struct tool_base_cost base[DRAY_MAX_BASES];
+};
+
+/** tool_held_of - per content row; malloc'ed, NULL when memory is out */
+struct tool_held *tool_held_of(const struct dray_index *ix, const struct dray_desc *desc);
+
+/** tool_recipe_bases - the bases that have all that a recipe builds on; all bits set when it needs none */
+uint64_t tool_recipe_bases(const struct dray_index *ix, const struct tool_held *held, uint32_t content,
+    const struct dray_recipe *r);
+
+DRAY_MUST_CHECK int tool_cost(const struct dray_index *ix, const struct dray_desc *desc, struct tool_costs *c,
+    struct dray_err *e);
+
+/** tool_why - how the bytes of each of @paths are made; printed, or pushed to @list when it is given */
+DRAY_MUST_CHECK int tool_why(const struct dray_index *ix, const struct dray_desc *desc, const struct tool_list *paths,
+    struct dray_json *list, struct dray_err *e);
+
 struct tool_look {
 	const struct tool_common *common;
 	const char *name;		/* of the bundle file, as the user gave it */
 	struct tool_list keyring;	/* empty: signatures are shown and not checked */
 	bool long_list;			/* list: attributes too */
 	bool changed_only;		/* list: leave out what stays the same */
+	struct tool_list why;		/* list: only these paths, and how their bytes are made */
 };
 
 /* Each prints its result on stdout. Errors as dray_bundle_open and dray_bundle_check give them. */
@@ -61,8 +95,9 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 #define TOOL_LOOK_CMDS(PROG) \
 	{ "info", "BUNDLE [--keyring FILE]", "what a bundle says of itself", \
 	  PROG " info up.dray\n" PROG " info up.dray --keyring ops.pub --json\n", tool_cmd_info }, \
-	{ "list", "BUNDLE [-l] [--changed]", "the paths in a bundle: = same, m only attributes, ~ changed, t another " \
-	  "type, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n", tool_cmd_list }, \
+	{ "list", "BUNDLE [-l] [--changed] [--why PATH]...", "the paths in a bundle: = same, m only attributes, " \
+	  "~ changed, t another type, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n" \
+	  PROG " list up.dray --why usr/bin/env\n", tool_cmd_list }, \
 	{ "verify", "BUNDLE --keyring FILE", "check the signatures and every byte", \
 	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }
 

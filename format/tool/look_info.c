@@ -79,7 +79,39 @@ print_signers(const struct dray_bundle *b, bool checked)
 }
 
 static void
-json_desc(struct dray_json *o, const struct dray_bundle *b)
+json_base_cost(struct dray_json *o, const struct tool_base_cost *c)
+{
+	dray_json_set_int(o, "reads_bytes", (int64_t)c->bytes);
+	dray_json_set_int(o, "copies", (int64_t)c->contents[DRAY_RECIPE_COPY]);
+	dray_json_set_int(o, "deltas", (int64_t)c->contents[DRAY_RECIPE_DELTA]);
+	dray_json_set_int(o, "fulls", (int64_t)c->contents[DRAY_RECIPE_FULL]);
+}
+
+static void
+json_costs(struct dray_json *o, const struct tool_costs *c)
+{
+	static const char *const recipe[] = { NULL, "full", "delta", "copy" };
+	static const char *const kind[] = { "plain", "prefix", "addcopy" };
+	struct dray_json *a = dray_json_set_obj(o, "recipes"), *x;
+
+	for (int i = DRAY_RECIPE_FULL; i <= DRAY_RECIPE_COPY; i++) {
+		x = dray_json_set_obj(a, recipe[i]);
+		dray_json_set_int(x, "contents", (int64_t)c->recipe[i].contents);
+		dray_json_set_int(x, "frames", (int64_t)c->recipe[i].frames);
+		dray_json_set_int(x, "bytes", (int64_t)c->recipe[i].bytes);
+	}
+	a = dray_json_set_obj(o, "frame_kinds");
+	for (int i = 0; i <= DRAY_FRAME_ADDCOPY; i++) {
+		x = dray_json_set_obj(a, kind[i]);
+		dray_json_set_int(x, "frames", (int64_t)c->kind[i].frames);
+		dray_json_set_int(x, "bytes", (int64_t)c->kind[i].bytes);
+	}
+	dray_json_set_int(o, "metadata_bytes", (int64_t)c->metadata);
+}
+
+/* @cost: may be NULL */
+static void
+json_desc(struct dray_json *o, const struct dray_bundle *b, const struct tool_costs *cost)
 {
 	const struct dray_desc *d = dray_bundle_desc(b);
 	struct dray_json *a;
@@ -102,6 +134,8 @@ json_desc(struct dray_json *o, const struct dray_bundle *b)
 	for (size_t i = 0; i < d->n_bases; i++) {
 		struct dray_json *x = dray_json_push_obj(a);
 
+		if (cost != NULL)
+			json_base_cost(x, &cost->base[i]);
 		dray_json_set_str(x, "version", d->bases[i].version);
 		dray_json_set_int(x, "counter", (int64_t)d->bases[i].counter);
 		dray_json_set_str(x, "kind", d->bases[i].history ? "history" : "exact");
@@ -178,12 +212,30 @@ print_counts(const struct tool_counts *c)
 	    tool_human(c->stored, h2));
 }
 
+static void
+print_costs(const struct tool_costs *c, const struct dray_desc *d)
+{
+	char h[32], h2[32], h3[32];
+
+	printf("  bytes      full %s, deltas %s, metadata %s;\n             %zu copies cost nothing\n",
+	    tool_human(c->recipe[DRAY_RECIPE_FULL].bytes, h), tool_human(c->recipe[DRAY_RECIPE_DELTA].bytes, h2),
+	    tool_human(c->metadata, h3), c->recipe[DRAY_RECIPE_COPY].contents);
+	for (size_t i = 0; i < d->n_bases; i++) {
+		const struct tool_base_cost *b = &c->base[i];
+
+		printf("  reads      %s from %s:\n             %zu deltas, %zu copies, %zu full\n",
+		    tool_human(b->bytes, h), d->bases[i].version, b->contents[DRAY_RECIPE_DELTA],
+		    b->contents[DRAY_RECIPE_COPY], b->contents[DRAY_RECIPE_FULL]);
+	}
+}
+
 int
 tool_info(int fd, const struct tool_look *o, struct dray_err *e)
 {
 	bool checked = o->keyring.n > 0;
 	const struct dray_desc *d;
 	struct dray_bundle *b;
+	struct tool_costs cost;
 	struct tool_counts c;
 	char quoted[300];
 	int rc = 0;
@@ -191,19 +243,25 @@ tool_info(int fd, const struct tool_look *o, struct dray_err *e)
 	if (tool_look_open(fd, o, &b, e) != 0)
 		return -1;
 	d = dray_bundle_desc(b);
+	if (tool_cost(dray_bundle_index(b), d, &cost, e) != 0) {
+		dray_bundle_close(b);
+		return -1;
+	}
 	tool_count(dray_bundle_index(b), &c);
 	dray_quote(o->name, strlen(o->name), quoted, sizeof(quoted));
 	if (o->common->json) {
 		struct dray_json *j = dray_json_new_obj();
 
-		json_desc(j, b);
+		json_desc(j, b, &cost);
 		json_counts(j, &c);
+		json_costs(j, &cost);
 		json_signers(j, b, checked);
 		rc = tool_json(j, e) == 0 ? 0 : -1;
 	} else {
 		printf("%s: %s %s\n", quoted, d->product, d->version);
 		print_desc(d, dray_bundle_id(b));
 		print_counts(&c);
+		print_costs(&cost, d);
 		for (size_t i = 0; i < d->n_members; i++) {
 			char h[32];
 
@@ -241,7 +299,7 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 	if (rc == 0 && o->common->json) {
 		struct dray_json *j = dray_json_new_obj();
 
-		json_desc(j, b);
+		json_desc(j, b, NULL);
 		json_signers(j, b, true);
 		dray_json_set_bool(j, "verified", true);
 		rc = tool_json(j, e) == 0 ? 0 : -1;

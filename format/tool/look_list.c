@@ -150,20 +150,9 @@ json_state(struct dray_json *o, const struct dray_index *ix, const struct dray_s
 	}
 }
 
-int
-tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e)
+static void
+list_entries(const struct dray_index *ix, const struct tool_look *o, struct dray_json *list)
 {
-	struct dray_json *j = o->common->json ? dray_json_new_obj() : NULL;
-	struct dray_json *list = j != NULL ? dray_json_set_arr(j, "entries") : NULL;
-	const struct dray_index *ix;
-	struct dray_bundle *b;
-	char hex[65];
-
-	if (tool_look_open(fd, o, &b, e) != 0) {
-		dray_json_free(j);
-		return -1;
-	}
-	ix = dray_bundle_index(b);
 	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES); i++) {
 		enum tool_change change;
 		struct dray_entry en;
@@ -186,13 +175,36 @@ tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e)
 		dray_index_state(ix, en.target, &s);
 		json_state(x, ix, &s);
 	}
-	if (o->common->json) {
-		dray_json_set_str(j, "id", dray_hex(dray_bundle_id(b), 32, hex));
+}
+
+int
+tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e)
+{
+	struct dray_json *j = o->common->json ? dray_json_new_obj() : NULL;
+	struct dray_json *list = j != NULL ? dray_json_set_arr(j, o->why.n > 0 ? "why" : "entries") : NULL;
+	struct dray_bundle *b;
+	char hex[65];
+	int rc = 0;
+
+	if (tool_look_open(fd, o, &b, e) != 0) {
+		dray_json_free(j);
+		return -1;
+	}
+	if (o->why.n > 0)
+		rc = tool_why(dray_bundle_index(b), dray_bundle_desc(b), &o->why, list, e);
+	else
+		list_entries(dray_bundle_index(b), o, list);
+	dray_hex(dray_bundle_id(b), 32, hex);
+	dray_bundle_close(b);
+	if (rc != 0) {
+		dray_json_free(j);
+		return -1;
+	}
+	if (j != NULL) {
+		dray_json_set_str(j, "id", hex);
 		dray_json_set_bool(j, "signatures_checked", o->keyring.n > 0);
-		dray_bundle_close(b);
 		return tool_json(j, e) == 0 ? 0 : -1;
 	}
-	dray_bundle_close(b);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return dray_fail(e, DRAY_E_IO, "the list could not be written");
 	if (o->keyring.n == 0 && !o->common->quiet)

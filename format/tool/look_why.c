@@ -1,0 +1,256 @@
+/*
+ * look_why.c - list --why: how the bytes of a path get to a machine, each way with what it builds on and what it costs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dray/frame.h"
+#include "dray/num.h"
+#include "dray/path.h"
+#include "tool/look.h"
+
+#define FROM_MAX 4u	/* base contents named in text; JSON names all of them once */
+
+struct why {
+	const struct dray_index *ix;
+	const struct dray_desc *desc;
+	struct tool_held *held;
+	struct dray_json *list;		/* --json */
+};
+
+static const char *const recipe_name[] = { "?", "full", "delta", "copy" };
+static const char *const frame_name[] = { "plain", "prefix", "addcopy" };
+
+struct way {				/* one recipe, added up */
+	uint64_t stored, share;		/* of its frames; of the parts that are this content's */
+	uint32_t frames;
+	bool kinds[DRAY_FRAME_ADDCOPY + 1], filtered, pooled;
+	uint64_t bases;
+	uint32_t *from;			/* base contents, in order of use, each once */
+	size_t n_from, cap_from;
+};
+
+static int
+add_from(struct way *w, uint32_t content, struct dray_err *e)
+{
+	for (size_t i = 0; i < w->n_from; i++)
+		if (w->from[i] == content)
+			return 0;
+	if (w->n_from == w->cap_from) {
+		size_t cap = w->cap_from == 0 ? 16 : w->cap_from * 2;
+		uint32_t *v = reallocarray(w->from, cap, sizeof(*v));
+
+		if (v == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		w->from = v;
+		w->cap_from = cap;
+	}
+	w->from[w->n_from++] = content;
+	return 0;
+}
+
+static int
+add_up(const struct why *y, uint32_t content, const struct dray_recipe *r, struct way *w, struct dray_err *e)
+{
+	uint32_t last = DRAY_NONE;
+
+	w->bases = tool_recipe_bases(y->ix, y->held, content, r);
+	if (r->kind == DRAY_RECIPE_COPY)
+		return add_from(w, content, e);
+	for (uint32_t i = 0; i < r->piece_count; i++) {
+		struct dray_piece p;
+		struct dray_frame f;
+
+		dray_index_piece(y->ix, r->piece_first + i, &p);
+		dray_index_frame(y->ix, p.frame, &f);
+		/* of a frame that several contents use, as much as the output it gets; rounded up, so nothing is free */
+		w->share += ((uint64_t)f.stored * p.len + f.out - 1) / f.out;
+		w->pooled |= p.len != f.out;
+		if (p.frame == last)
+			continue;
+		last = p.frame;
+		w->frames++;
+		w->stored += f.stored;
+		w->kinds[f.kind] = true;
+		w->filtered |= f.filter != DRAY_FILTER_NONE;
+		for (uint32_t k = 0; k < f.range_count; k++) {
+			struct dray_range g;
+
+			dray_index_range(y->ix, f.range_first + k, &g);
+			if (add_from(w, g.content, e) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static const char *
+path_of(const struct why *y, uint32_t content, char *out, size_t cap)
+{
+	struct dray_entry en;
+
+	dray_index_entry(y->ix, y->held[content].entry, &en);
+	return dray_quote(en.path, en.len, out, cap);
+}
+
+static void
+print_way(const struct why *y, const struct dray_recipe *r, const struct way *w)
+{
+	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], h[32], h2[32];
+	bool first = true;
+
+	printf("  %-10s", recipe_name[r->kind]);
+	if (r->kind != DRAY_RECIPE_COPY) {
+		printf(" %s", tool_human(w->share, h));
+		if (w->pooled)
+			printf(" of the %s in its frames", tool_human(w->stored, h2));
+		printf("; %" PRIu32 " pieces in %" PRIu32 " frames", r->piece_count, w->frames);
+		for (int k = 0; k <= DRAY_FRAME_ADDCOPY; k++)
+			if (w->kinds[k])
+				printf(", %s", frame_name[k]);
+		printf("%s\n", w->filtered ? ", x86 filter" : "");
+	} else {
+		printf(" costs nothing: a base has these bytes\n");
+	}
+	if (r->kind == DRAY_RECIPE_FULL)
+		return;
+	printf("    in base ");
+	for (size_t i = 0; i < y->desc->n_bases; i++) {
+		if ((w->bases >> i & 1) == 0)
+			continue;
+		printf("%s%s", first ? "" : ", ", y->desc->bases[i].version);
+		first = false;
+	}
+	printf("\n");
+	for (size_t i = 0; i < w->n_from && i < FROM_MAX; i++)
+		printf("    from    %s\n", path_of(y, w->from[i], path, sizeof(path)));
+	if (w->n_from > FROM_MAX)
+		printf("            and %zu more\n", w->n_from - FROM_MAX);
+}
+
+static void
+json_way(const struct why *y, struct dray_json *list, const struct dray_recipe *r, const struct way *w)
+{
+	struct dray_json *x = dray_json_push_obj(list), *a;
+
+	dray_json_set_str(x, "kind", recipe_name[r->kind]);
+	dray_json_set_int(x, "bytes", (int64_t)w->share);
+	dray_json_set_int(x, "frames_bytes", (int64_t)w->stored);
+	dray_json_set_int(x, "frames", w->frames);
+	dray_json_set_int(x, "pieces", r->piece_count);
+	dray_json_set_bool(x, "x86", w->filtered);
+	a = dray_json_set_arr(x, "frame_kinds");
+	for (int k = 0; k <= DRAY_FRAME_ADDCOPY; k++)
+		if (w->kinds[k])
+			dray_json_push_str(a, frame_name[k]);
+	if (r->kind == DRAY_RECIPE_FULL)
+		return;
+	a = dray_json_set_arr(x, "bases");
+	for (size_t i = 0; i < y->desc->n_bases; i++)
+		if ((w->bases >> i & 1) != 0)
+			dray_json_push_str(a, y->desc->bases[i].version);
+	a = dray_json_set_arr(x, "from");
+	for (size_t i = 0; i < w->n_from; i++) {
+		struct dray_json *f = dray_json_push_obj(a);
+		struct dray_content c;
+		struct dray_entry en;
+		char hex[65];
+
+		dray_index_entry(y->ix, y->held[w->from[i]].entry, &en);
+		dray_index_content(y->ix, w->from[i], &c);
+		dray_json_set_path(f, "path", en.path, en.len);
+		dray_json_set_str(f, "sha256", dray_hex(c.sha256, 32, hex));
+		dray_json_set_int(f, "size", (int64_t)c.size);
+	}
+}
+
+static int
+tell_recipes(const struct why *y, uint32_t content, struct dray_json *list, struct dray_err *e)
+{
+	struct dray_content c;
+	struct dray_recipe r;
+	int rc = 0;
+
+	dray_index_content(y->ix, content, &c);
+	for (uint32_t i = 0; i < c.recipe_count && rc == 0; i++) {
+		struct way w = { .stored = 0 };
+
+		dray_index_recipe(y->ix, c.recipe_first + i, &r);
+		if ((rc = add_up(y, content, &r, &w, e)) == 0) {
+			if (list != NULL)
+				json_way(y, list, &r, &w);
+			else
+				print_way(y, &r, &w);
+		}
+		free(w.from);
+	}
+	return rc;
+}
+
+static int
+tell_path(const struct why *y, uint32_t row, struct dray_err *e)
+{
+	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], hex[65];
+	struct dray_json *x = NULL;
+	enum tool_change change;
+	struct dray_content c;
+	struct dray_entry en;
+	struct dray_state s;
+
+	dray_index_entry(y->ix, row, &en);
+	change = tool_change_of(y->ix, &en);
+	if (y->list != NULL) {
+		x = dray_json_push_obj(y->list);
+		dray_json_set_path(x, "path", en.path, en.len);
+		dray_json_set_str(x, "change", tool_change_name[change]);
+	} else {
+		printf("%c %s\n", tool_change_letter[change], dray_quote(en.path, en.len, path, sizeof(path)));
+	}
+	if (en.target != DRAY_NONE)
+		dray_index_state(y->ix, en.target, &s);
+	if (en.target == DRAY_NONE || s.type != DRAY_FILE) {
+		if (x == NULL)
+			printf("  no bytes   %s\n", en.target == DRAY_NONE ? "the release has removed it" :
+			    "it is no file: the index holds all of it");
+		return 0;
+	}
+	dray_index_content(y->ix, s.content, &c);
+	dray_hex(c.sha256, 32, hex);
+	if (x != NULL) {
+		dray_json_set_str(x, "sha256", hex);
+		dray_json_set_int(x, "size", (int64_t)c.size);
+		return tell_recipes(y, s.content, dray_json_set_arr(x, "recipes"), e);
+	}
+	printf("  content    %" PRIu64 " bytes, sha256 %.16s...\n", c.size, hex);
+	if (c.recipe_count == 0)
+		printf("  no bytes   every base has them at this path\n");
+	return tell_recipes(y, s.content, NULL, e);
+}
+
+int
+tool_why(const struct dray_index *ix, const struct dray_desc *desc, const struct tool_list *paths,
+    struct dray_json *list, struct dray_err *e)
+{
+	struct why y = { .ix = ix, .desc = desc, .held = tool_held_of(ix, desc), .list = list };
+	char quoted[600];
+	int rc = 0;
+
+	if (y.held == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < paths->n && rc == 0; i++) {
+		size_t len = strlen(paths->v[i]);
+		uint32_t row = len < DRAY_PATH_MAX ? dray_index_find(ix, paths->v[i], len) : DRAY_NONE;
+
+		if (row == DRAY_NONE) {
+			dray_fail(e, DRAY_E_USAGE, "--why %s: the bundle has no such path",
+			    dray_quote(paths->v[i], len, quoted, sizeof(quoted)));
+			rc = dray_hint(e, "paths are those that %s list shows", tool_prog);
+		} else {
+			rc = tell_path(&y, row, e);
+		}
+	}
+	free(y.held);
+	return rc;
+}
