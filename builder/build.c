@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "builder/build.h"
 #include "builder/pack.h"
 #include "builder/resolve.h"
 #include "builder/sign.h"
+#include "builder/source.h"
 #include "builder/temp.h"
 #include "dray/bundle.h"
 
@@ -23,28 +25,46 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* a bundle inside one of its own trees would change the tree it describes */
+/* a bundle inside one of its own trees would change the tree it describes; one in the place of an archive, destroy it */
 static int
-check_outside(const char *spec, const char *output, struct dray_err *e)
+check_apart(const struct build_source *s, const char *name, const char *output, struct dray_err *e)
 {
-	const char *path = build_source_dir(spec);
-	char *tree = NULL, *dir = NULL, *out = NULL, quoted[400];
+	char *tree = NULL, *dir = NULL, *out = NULL;
+	struct stat a, b;
 	int rc = 0;
 	size_t n;
 
+	if (s->kind == BUILD_SOURCE_ARCHIVE) {
+		for (size_t i = 0; i < s->n; i++)
+			if (stat(s->paths[i], &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+				return dray_fail(e, DRAY_E_USAGE, "the output would replace the source %s", name);
+		return 0;
+	}
 	dir = build_temp_dir(output);
-	if (path != NULL && dir != NULL)
-		tree = realpath(path, NULL);
+	if (dir != NULL)
+		tree = realpath(s->paths[0], NULL);
 	if (tree != NULL)
 		out = realpath(dir, NULL);
 	/* what cannot be resolved is told by whoever opens it */
 	n = tree != NULL ? strlen(tree) : 0;
 	if (out != NULL && strncmp(out, tree, n) == 0 && (out[n] == '/' || out[n] == '\0' || tree[n - 1] == '/'))
-		rc = dray_fail(e, DRAY_E_USAGE, "the output lies inside the source %s",
-		    dray_quote(spec, strlen(spec), quoted, sizeof(quoted)));
+		rc = dray_fail(e, DRAY_E_USAGE, "the output lies inside the source %s", name);
 	free(tree);
 	free(dir);
 	free(out);
+	return rc;
+}
+
+static int
+check_source(const char *spec, const char *output, struct dray_err *e)
+{
+	struct build_source s;
+	char quoted[400];
+	int rc = build_source_parse(spec, &s, e);
+
+	if (rc == 0)
+		rc = check_apart(&s, dray_quote(spec, strlen(spec), quoted, sizeof(quoted)), output, e);
+	build_source_free(&s);
 	return rc;
 }
 
@@ -83,17 +103,53 @@ order_bases(struct build_opts *o, struct dray_err *e)
 	return 0;
 }
 
+/* where unnamed files are made; malloc'ed */
+static char *
+temp_dir(const struct build_opts *o)
+{
+	return o->tmpdir != NULL ? strdup(o->tmpdir) : build_temp_dir(o->output);
+}
+
 static int
 load(const struct build_opts *o, const char *spec, struct build_release **out, struct dray_err *e)
 {
 	struct tool_progress p;
-	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .progress = tool_progress_at, .ctx = &p };
+	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .filter = &o->filter, .xattrs = &o->xattrs,
+		.mounts = &o->mounts, .owner = o->owner.n > 0 || o->owner.as_root ? &o->owner : NULL,
+		.progress = tool_progress_at, .ctx = &p };
+	char *dir = temp_dir(o);
 	int rc;
 
+	if (dir == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	so.spool_dir = dir;
 	tool_progress_begin(&p, o->common, "read", 0);
 	rc = build_source_load(spec, &so, out, e);
 	tool_progress_end(&p);
+	free(dir);
 	return rc;
+}
+
+/* what may be a mistake: told, and refused where going on would do harm */
+static int
+look_at_target(const struct build_opts *o, struct build_release *r, struct dray_err *e)
+{
+	size_t cases;
+
+	r->layout = o->layout;
+	if (r->n == 0 && !o->empty_ok) {
+		dray_fail(e, DRAY_E_USAGE, "%s: there is nothing in it: the bundle would remove all it knows", r->name);
+		return dray_hint(e, "give --allow-empty if that is what you want");
+	}
+	if (build_release_cases(r, &cases, e) != 0 || build_pathset_missed(&o->filter, r, e) != 0)
+		return -1;
+	build_notices_sort(r);
+	if (cases > 0 && o->portable_names) {
+		dray_fail(e, DRAY_E_USAGE, "%s: %zu name%s only by case from a name beside it", r->name, cases,
+		    cases == 1 ? " differs" : "s differ");
+		return dray_hint(e, "the warnings name them; without --portable-names they are packed");
+	}
+	return 0;
 }
 
 static int
@@ -102,7 +158,7 @@ load_all(struct build_opts *o, struct build_result *r, struct dray_err *e)
 	for (size_t i = 0; i < o->n_bases; i++)
 		if (load(o, o->bases[i].spec, &o->bases[i].release, e) != 0)
 			return -1;
-	if (load(o, o->to, &r->target, e) != 0)
+	if (load(o, o->to, &r->target, e) != 0 || look_at_target(o, r->target, e) != 0)
 		return -1;
 	return order_bases(o, e);
 }
@@ -122,6 +178,13 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 	snprintf(d->os, sizeof(d->os), "%s", o->os);
 	d->counter = o->counter;
 	d->slot = o->slot;
+	d->slim = o->slim;
+	if (o->triggers != NULL) {
+		d->triggers = dray_json_copy(o->triggers);
+		d->n_triggers = dray_json_count(o->triggers);
+		/* optional: a program that cannot run them still brings the files, and says so */
+		snprintf(d->optional[d->n_optional++], sizeof(d->optional[0]), "triggers");
+	}
 	d->built = r->built;
 	d->n_bases = o->n_bases;
 	for (size_t i = 0; i < o->n_bases; i++) {
@@ -130,6 +193,14 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 	}
 	for (size_t i = 0; i < o->compatible.n; i++)
 		snprintf(d->compatible[i], sizeof(d->compatible[i]), "%s", o->compatible.v[i]);
+	if (o->layout != NULL) {
+		d->n_components = o->layout->n_components;
+		for (size_t i = 0; i < d->n_components; i++)
+			memcpy(d->components[i], o->layout->components[i].name, sizeof(d->components[i]));
+		d->n_phases = o->layout->n_phases;
+		for (size_t i = 0; i < d->n_phases; i++)
+			memcpy(d->phases[i], o->layout->phases[i].name, sizeof(d->phases[i]));
+	}
 	d->n_compatible = o->compatible.n;
 	qsort(d->compatible, d->n_compatible, sizeof(d->compatible[0]), text_cmp);
 	for (size_t i = 1; i < d->n_compatible; i++)
@@ -153,7 +224,7 @@ pack(const struct build_opts *o, struct build_result *r, struct build_resolved *
 		bases[i] = o->bases[i].release;
 	if (build_resolve(r->target, bases, o->n_bases, rs, e) != 0)
 		return -1;
-	if ((dir = build_temp_dir(o->output)) == NULL)
+	if ((dir = temp_dir(o)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	po.dir = dir;
 	tool_progress_begin(&p, o->common, "pack", (*rs)->wanted_bytes);
@@ -248,10 +319,10 @@ build_run(struct build_opts *o, struct build_result *r, struct dray_err *e)
 	int rc;
 
 	*r = (struct build_result){ .target = NULL };
-	if (check_outside(o->to, o->output, e) != 0)
+	if (check_source(o->to, o->output, e) != 0)
 		return -1;
 	for (size_t i = 0; i < o->n_bases; i++)
-		if (check_outside(o->bases[i].spec, o->output, e) != 0)
+		if (check_source(o->bases[i].spec, o->output, e) != 0)
 			return -1;
 	/* first of all, so that a folder without write permission is told before an hour of work */
 	if (build_temp_open(o->output, &t, e) != 0)

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "builder/layout.h"
+#include "builder/owner.h"
+#include "builder/pathset.h"
 #include "builder/release.h"
 #include "builder/write.h"
 #include "dray/descriptor.h"
@@ -34,6 +37,15 @@ struct build_opts {
 	bool has_built;			/* SOURCE_DATE_EPOCH, else the newest mtime of the release */
 	struct tool_list compatible, keys, notes;
 	const char *pass_file;		/* for encrypted keys, or NULL */
+	const char *tmpdir;		/* for contents of archives and frames; NULL: the folder of the output */
+	struct build_filter filter;	/* what is left out of all sources */
+	struct build_owner owner;
+	struct build_patterns xattrs, mounts;
+	struct build_layout *layout;	/* components, phases, config files of the target */
+	bool portable_names;		/* names that differ only by case are an error */
+	bool empty_ok;			/* a target that holds nothing is no mistake */
+	bool slim;			/* mode of the bundle */
+	const struct dray_json *triggers;	/* array, checked, or NULL */
 	int level;
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builder/build.h"
+#include "builder/recipe.h"
 #include "dray/digest.h"
 #include "dray/num.h"
 #include "dray/slot.h"
@@ -78,8 +79,10 @@ read_base_version(const char *text, struct build_base *b, struct dray_err *e)
 }
 
 static int
-read_bases(struct build_opts *o, const struct tool_list *from, const struct tool_list *names, struct dray_err *e)
+read_bases(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 {
+	const struct tool_list *from = &a->from, *names = &a->names;
+
 	if (from->n > DRAY_MAX_BASES)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u bases", DRAY_MAX_BASES);
 	if (names->n > from->n)
@@ -89,7 +92,7 @@ read_bases(struct build_opts *o, const struct tool_list *from, const struct tool
 		struct build_base *b = &o->bases[i];
 
 		b->spec = from->v[i];
-		if (i < names->n && read_base_version(names->v[i], b, e) != 0)
+		if (i < names->n && names->v[i] != NULL && read_base_version(names->v[i], b, e) != 0)
 			return -1;
 		if (b->counter > o->counter)
 			return dray_fail(e, DRAY_E_USAGE, "the counter of base %s is above that of the release", b->version);
@@ -98,9 +101,47 @@ read_bases(struct build_opts *o, const struct tool_list *from, const struct tool
 }
 
 static int
-check_opts(struct build_opts *o, const char *level, const struct tool_list *from, const struct tool_list *names,
-    struct dray_err *e)
+add_patterns(struct build_patterns *to, const struct tool_list *from, const char *option, struct dray_err *e)
 {
+	for (size_t i = 0; i < from->n; i++)
+		if (build_patterns_add(to, from->v[i], e) != 0)
+			return dray_wrap(e, "%s", option);
+	return 0;
+}
+
+/* what is left out, and what becomes of the rest */
+static int
+check_rules(struct build_opts *o, const struct build_args *a, struct dray_err *e)
+{
+	o->owner.as_root = a->as_root;
+	for (size_t i = 0; i < a->owner_map.n; i++)
+		if (build_owner_parse(a->owner_map.v[i], &o->owner, e) != 0)
+			return -1;
+	for (size_t i = 0; i < a->path_sets.n; i++)
+		if (build_pathset_add(&o->filter, a->path_sets.v[i], e) != 0)
+			return -1;
+	if (add_patterns(&o->filter.ignore, &a->ignore, "--ignore", e) != 0 ||
+	    add_patterns(&o->xattrs, &a->xattrs, "--xattr", e) != 0 ||
+	    add_patterns(&o->mounts, &a->mounts, "--mount", e) != 0 ||
+	    add_patterns(&o->layout->config, &a->config, "--config", e) != 0)
+		return -1;
+	return build_pathset_config(&o->filter, o->layout, e);
+}
+
+static int
+check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
+{
+	o->to = a->to;
+	o->product = a->product;
+	o->version = a->version;
+	o->os = a->os != NULL ? a->os : "any";
+	o->counter = a->counter;
+	o->slot = a->slot != 0 ? a->slot : DRAY_SLOT_DEFAULT;
+	o->compatible = a->compatible;
+	o->notes = a->notes;
+	o->slim = a->slim;
+	o->portable_names = a->portable_names;
+	o->triggers = a->triggers;
 	if (o->to == NULL || o->output == NULL) {
 		dray_fail(e, DRAY_E_USAGE, "%s is missing", o->to == NULL ? "--to" : "-o");
 		return dray_hint(e, "see dray build --help");
@@ -124,54 +165,78 @@ check_opts(struct build_opts *o, const char *level, const struct tool_list *from
 	for (size_t i = 0; i < o->compatible.n; i++)
 		if (need_token("--compatible", o->compatible.v[i], e) != 0)
 			return -1;
-	if (read_level(level, &o->level, e) != 0 || read_epoch(o, e) != 0)
+	if (read_level(a->level, &o->level, e) != 0 || read_epoch(o, e) != 0 || read_bases(o, a, e) != 0)
 		return -1;
-	return read_bases(o, from, names, e);
+	return check_rules(o, a, e);
+}
+
+static void
+free_opts(struct build_opts *o)
+{
+	free(o->filter.ignore.v);
+	free(o->xattrs.v);
+	free(o->mounts.v);
+	build_layout_free(o->layout);
+	free(o->layout);
+	free(o);
 }
 
 int
 cmd_build(int argc, char **argv, const struct tool_cmd *self)
 {
 	struct tool_common common = { .json = false };
-	struct tool_list from = { .n = 0 }, names = { .n = 0 };
+	struct build_args a = { .recipe = NULL };
 	struct build_opts *o = calloc(1, sizeof(*o));
 	struct build_result r = { .target = NULL };
-	const char *level = NULL;
+	struct build_recipe *recipe = NULL;
 	struct dray_err e;
 	size_t n;
 	int rc;
 
 	dray_err_clear(&e);
-	if (o == NULL) {
+	if (o == NULL || (o->layout = calloc(1, sizeof(*o->layout))) == NULL) {
+		free(o);
 		dray_fail(&e, DRAY_E_IO, "out of memory");
 		return tool_error(NULL, "cannot build", &e);
 	}
 	struct tool_opt opts[] = {
-		{ "from", 0, TOOL_LIST, &from, 0, 0, "SOURCE", "where an upgrade may start; repeats; none: full install" },
-		{ "to", 0, TOOL_TEXT, &o->to, 0, 0, "SOURCE", "the new release: dir:PATH" },
-		{ "product", 0, TOOL_TEXT, &o->product, 0, 0, "NAME", "product of the release" },
-		{ "version", 0, TOOL_TEXT, &o->version, 0, 0, "VERSION", "its version, for people" },
-		{ "counter", 0, TOOL_NUMBER, &o->counter, 1, INT64_MAX, "N", "its number, higher than the release before" },
+		{ "recipe", 0, TOOL_TEXT, &a.recipe, 0, 0, "FILE", "all of this but -o, --key and --tmpdir, and more, as JSON" },
+		{ "from", 0, TOOL_LIST, &a.from, 0, 0, "SOURCE", "where an upgrade may start; repeats; none: full install" },
+		{ "to", 0, TOOL_TEXT, &a.to, 0, 0, "SOURCE", "the new release: dir:PATH or archive:FILE[,FILE...]" },
+		{ "product", 0, TOOL_TEXT, &a.product, 0, 0, "NAME", "product of the release" },
+		{ "version", 0, TOOL_TEXT, &a.version, 0, 0, "VERSION", "its version, for people" },
+		{ "counter", 0, TOOL_NUMBER, &a.counter, 1, INT64_MAX, "N", "its number, higher than the release before" },
 		{ "output", 'o', TOOL_TEXT, &o->output, 0, 0, "FILE", "the bundle" },
 		{ "key", 0, TOOL_LIST, &o->keys, 0, 0, "FILE", "sign with this private key; repeats" },
 		{ "passphrase-file", 0, TOOL_TEXT, &o->pass_file, 0, 0, "FILE", "its first line opens encrypted keys" },
-		{ "from-version", 0, TOOL_LIST, &names, 0, 0, "VERSION[:COUNTER]",
+		{ "from-version", 0, TOOL_LIST, &a.names, 0, 0, "VERSION[:COUNTER]",
 		  "name of the first, second, ... --from; default base-1, base-2, ..." },
-		{ "compatible", 0, TOOL_LIST, &o->compatible, 0, 0, "NAME", "another product it fits; repeats" },
-		{ "os", 0, TOOL_TEXT, &o->os, 0, 0, "NAME", "linux, freebsd or any (default)" },
-		{ "level", 0, TOOL_TEXT, &level, 0, 0, "LEVEL", "fast (9), default (19) or 1 to 19" },
-		{ "note", 0, TOOL_LIST, &o->notes, 0, 0, "FILE", "attach this file; repeats" },
-		{ "slot", 0, TOOL_SIZE, &o->slot, 512, DRAY_SLOT_MAX, "SIZE", "room for signatures, default 8k" },
+		{ "compatible", 0, TOOL_LIST, &a.compatible, 0, 0, "NAME", "another product it fits; repeats" },
+		{ "os", 0, TOOL_TEXT, &a.os, 0, 0, "NAME", "linux, freebsd or any (default)" },
+		{ "level", 0, TOOL_TEXT, &a.level, 0, 0, "LEVEL", "fast (9), default (19) or 1 to 19" },
+		{ "note", 0, TOOL_LIST, &a.notes, 0, 0, "FILE", "attach this file; repeats" },
+		{ "config", 0, TOOL_LIST, &a.config, 0, 0, "PATTERN", "files that people edit; repeats" },
+		{ "path-set", 0, TOOL_LIST, &a.path_sets, 0, 0, "NAME",
+		  "leave out what is the machine's own: debian, freebsd, image; repeats" },
+		{ "ignore", 0, TOOL_LIST, &a.ignore, 0, 0, "PATTERN", "leave out these paths; repeats" },
+		{ "mount", 0, TOOL_LIST, &a.mounts, 0, 0, "PATTERN", "dir: enter the file systems mounted here; repeats" },
+		{ "xattr", 0, TOOL_LIST, &a.xattrs, 0, 0, "PATTERN", "take these attributes as well; repeats" },
+		{ "owner-map", 0, TOOL_LIST, &a.owner_map, 0, 0, "[u|g]FROM[-LAST]:TO,...", "other owners; repeats" },
+		{ "as-root", 0, TOOL_FLAG, &a.as_root, 0, 0, NULL, "what no --owner-map names belongs to root" },
+		{ "portable-names", 0, TOOL_FLAG, &a.portable_names, 0, 0, NULL, "refuse names that differ only by case" },
+		{ "allow-empty", 0, TOOL_FLAG, &o->empty_ok, 0, 0, NULL, "a release may hold nothing" },
+		{ "tmpdir", 0, TOOL_TEXT, &o->tmpdir, 0, 0, "DIR", "for temporary files; default: beside the bundle" },
+		{ "slot", 0, TOOL_SIZE, &a.slot, 512, DRAY_SLOT_MAX, "SIZE", "room for signatures, default 8k" },
 		{ .name = NULL },
 	};
 	o->common = &common;
-	o->slot = DRAY_SLOT_DEFAULT;
-	o->os = "any";
 	if ((rc = tool_parse(argc, argv, self, opts, &common, 0, 0, NULL, &n)) != -1) {
-		free(o);
+		free_opts(o);
 		return rc;
 	}
-	rc = check_opts(o, level, &from, &names, &e);
+	rc = a.recipe == NULL ? 0 : build_recipe_load(&a, o->layout, &recipe, &e);
+	if (rc == 0)
+		rc = check_opts(o, &a, &e);
 	if (rc == 0)
 		rc = dray_crypto_init(&e);
 	if (rc == 0)
@@ -187,6 +252,7 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		    dray_quote(o->output, strlen(o->output), quoted, sizeof(quoted)));
 		rc = tool_error(&common, what, &e);
 	}
-	free(o);
+	free_opts(o);
+	build_recipe_free(recipe);
 	return rc;
 }

@@ -200,6 +200,52 @@ build_release_newest(const struct build_release *r)
 }
 
 int
+build_release_note(struct build_release *r, const struct build_notice *n, struct dray_err *e)
+{
+	const struct build_notice *last = r->n_notices > 0 ? &r->notices[r->n_notices - 1] : NULL;
+
+	if (last != NULL && last->why == n->why && last->len == n->len && memcmp(last->path, n->path, n->len) == 0)
+		return 0;
+	if (r->n_notices == r->cap_notices) {
+		size_t cap = r->cap_notices == 0 ? 16 : r->cap_notices * 2;
+		struct build_notice *v;
+
+		if (cap > SIZE_MAX / sizeof(*v) || (v = realloc(r->notices, cap * sizeof(*v))) == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		r->notices = v;
+		r->cap_notices = cap;
+	}
+	r->notices[r->n_notices++] = *n;
+	return 0;
+}
+
+/* loud ones first: the list is cut where it gets long */
+static int
+notice_cmp(const void *pa, const void *pb)
+{
+	const struct build_notice *a = pa, *b = pb;
+	int c = (a->quiet > b->quiet) - (a->quiet < b->quiet);
+
+	if (c == 0)
+		c = dray_path_cmp(a->path, a->len, b->path, b->len);
+	return c != 0 ? c : strcmp(a->why, b->why);
+}
+
+void
+build_notices_sort(struct build_release *r)
+{
+	size_t n = 0;
+
+	if (r->n_notices < 2)
+		return;
+	qsort(r->notices, r->n_notices, sizeof(r->notices[0]), notice_cmp);
+	for (size_t i = 0; i < r->n_notices; i++)
+		if (n == 0 || notice_cmp(&r->notices[n - 1], &r->notices[i]) != 0)
+			r->notices[n++] = r->notices[i];
+	r->n_notices = n;
+}
+
+int
 build_path_err(struct dray_err *e, const struct build_release *r, const char *path, size_t len)
 {
 	char quoted[600];	/* longer ones are cut with "...": the text of an error is bounded */

@@ -30,16 +30,22 @@ struct build_node {
 	uint8_t sha256[32];
 	uint32_t link;			/* 1 + number of the first node of its hard-link group; 0: none */
 	uint32_t row;			/* entry row in the bundle, given by build_resolve */
-	uint64_t dev, ino, nlink;	/* how the source tells hard links; 0 once grouped and elsewhere */
+	uint64_t dev, ino, nlink;	/* how the source tells hard links; of no meaning once grouped */
+	uint64_t at;			/* archives: where the content stands in the spool */
+	bool hollow;			/* a directory whose contents are left out on purpose */
 };
 
+struct build_filter;
 struct build_layout;
+struct build_owner;
+struct build_patterns;
 
 /* something left out, or otherwise worth a word */
 struct build_notice {
 	const char *path;		/* NUL-terminated, unquoted */
 	size_t len;
 	const char *why;		/* static text */
+	bool quiet;			/* asked for: counted, and named only with -v */
 };
 
 /* where the bytes of a content stand: @len bytes at @at of @fd */
@@ -54,12 +60,12 @@ struct build_release {
 	struct build_node *v;		/* in path order (dray_path_cmp), the root itself is none of them */
 	size_t n, cap;
 	struct build_notice *notices;	/* in path order */
-	size_t n_notices;
+	size_t n_notices, cap_notices;
 	struct build_arena *arenas;
 	size_t n_arenas;
 	struct build_layout *layout;	/* of the target: components, phases, config files; borrowed; NULL: one of each */
 
-	/* set by the source; one thread at a time */
+	/* set by the source; open may be called from several threads at once, and what it gives stays as it was read */
 	int (*open)(const struct build_release *r, const struct build_node *nd, struct build_reader *out,
 	    struct dray_err *e);
 	void (*close)(struct build_release *r);
@@ -68,24 +74,30 @@ struct build_release {
 
 struct build_scan_opts {
 	unsigned threads;
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; may be NULL */
+	const char *spool_dir;		/* folder for the unnamed file that holds the contents of archives */
+	const struct build_filter *filter;	/* what is left out; NULL: nothing */
+	const struct build_owner *owner;	/* other owners; NULL: as they are */
+	const struct build_patterns *xattrs;	/* names of attributes taken besides the usual ones; may be NULL */
+	const struct build_patterns *mounts;	/* dir: other file systems that are entered; may be NULL */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes; may be NULL */
 	void *ctx;
 };
 
-/**
- * build_source_load - read the source that @spec names: "dir:PATH", or a bare path that is a directory
- * Return: 0, or -1: DRAY_E_USAGE (unknown kind, no such directory), DRAY_E_IO naming the path that cannot be read or
- * changed meanwhile, DRAY_E_FORMAT (a path the bundle cannot hold), DRAY_E_SIGNAL.
- */
-DRAY_MUST_CHECK int build_source_load(const char *spec, const struct build_scan_opts *o,
-    struct build_release **out, struct dray_err *e);
-
-/** build_source_dir - the path of a "dir:" or bare source, borrowed from @spec; NULL for another kind */
-const char *build_source_dir(const char *spec);
+/** build_xattr_wanted - does a bundle carry the attribute @name? user.*, ACLs, capabilities and what @o adds */
+bool build_xattr_wanted(const struct build_scan_opts *o, const char *name);
+#define BUILD_XATTR_MAX 65536u		/* bytes of a value: bundle-format.md 5.2, XATTRS */
 
 /** build_scan_dir - the source "dir": read the tree beneath @path */
 DRAY_MUST_CHECK int build_scan_dir(const char *path, const struct build_scan_opts *o, struct build_release *r,
     struct dray_err *e);
+
+/**
+ * build_scan_archives - the source "archive": @n archives, each laid over those before it; the last of several members
+ * of one name counts
+ * Errors: DRAY_E_FORMAT (damaged, or a member that a tree cannot hold, named), DRAY_E_USAGE (no archive at all), ...
+ */
+DRAY_MUST_CHECK int build_scan_archives(const char *const *paths, size_t n, const struct build_scan_opts *o,
+    struct build_release *r, struct dray_err *e);
 
 /** build_release_new - empty, with one arena per thread */
 DRAY_MUST_CHECK int build_release_new(const char *name, size_t arenas, struct build_release **out,
@@ -112,6 +124,15 @@ int build_xattrs_cmp(const struct build_node *a, const struct build_node *b);
 
 /** build_release_newest - the newest mtime, seconds, at least 0 */
 uint64_t build_release_newest(const struct build_release *r);
+
+/** build_release_note - remember what was left out; the same twice in a row is one */
+DRAY_MUST_CHECK int build_release_note(struct build_release *r, const struct build_notice *n, struct dray_err *e);
+
+/** build_notices_sort - by path; the same twice is one */
+void build_notices_sort(struct build_release *r);
+
+/** build_release_cases - a notice for each name that differs from its neighbour only by case (ASCII letters) */
+DRAY_MUST_CHECK int build_release_cases(struct build_release *r, size_t *found, struct dray_err *e);
 
 /** build_path_err - a failure that names a path: "PATH: TEXT" with the path quoted; always -1 */
 int build_path_err(struct dray_err *e, const struct build_release *r, const char *path, size_t len);

@@ -12,6 +12,16 @@
 
 #define WARNINGS_SHOWN 20
 
+static size_t
+count_quiet(const struct build_release *r)
+{
+	size_t n = 0;
+
+	while (n < r->n_notices && r->notices[r->n_notices - 1 - n].quiet)
+		n++;
+	return n;
+}
+
 static void
 warn_release(const struct build_opts *o, const struct build_release *r)
 {
@@ -20,12 +30,15 @@ warn_release(const struct build_opts *o, const struct build_release *r)
 	for (size_t i = 0; i < r->n_notices; i++) {
 		const struct build_notice *n = &r->notices[i];
 
+		/* those asked for stand behind the others */
+		if (n->quiet && o->common->verbose == 0)
+			break;
 		if (i == WARNINGS_SHOWN && o->common->verbose == 0) {
 			fprintf(stderr, "%s: warning: %s: %zu more like these; -v shows all\n", tool_prog, r->name,
-			    r->n_notices - i);
+			    r->n_notices - i - count_quiet(r));
 			break;
 		}
-		fprintf(stderr, "%s: warning: %s: %s: %s\n", tool_prog, r->name,
+		fprintf(stderr, "%s: %s%s: %s: %s\n", tool_prog, n->quiet ? "" : "warning: ", r->name,
 		    dray_quote(n->path, n->len, quoted, sizeof(quoted)), n->why);
 	}
 }
@@ -41,11 +54,14 @@ build_warnings(const struct build_opts *o, const struct build_result *r)
 }
 
 static void
-json_warnings(struct dray_json *a, const struct build_release *r)
+json_notices(struct dray_json *a, const struct build_release *r, bool quiet)
 {
 	for (size_t i = 0; i < r->n_notices; i++) {
-		struct dray_json *x = dray_json_push_obj(a);
+		struct dray_json *x;
 
+		if (r->notices[i].quiet != quiet)
+			continue;
+		x = dray_json_push_obj(a);
 		dray_json_set_str(x, "source", r->name);
 		dray_json_set_path(x, "path", r->notices[i].path, r->notices[i].len);
 		dray_json_set_str(x, "text", r->notices[i].why);
@@ -93,10 +109,12 @@ report_json(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_int(x, "pack", r->pack_ms);
 	dray_json_set_int(x, "write", r->write_ms);
 	dray_json_set_int(x, "check", r->check_ms);
-	x = dray_json_set_arr(j, "warnings");
-	for (size_t i = 0; i < o->n_bases; i++)
-		json_warnings(x, o->bases[i].release);
-	json_warnings(x, r->target);
+	for (int quiet = 0; quiet < 2; quiet++) {
+		x = dray_json_set_arr(j, quiet ? "left_out" : "warnings");
+		for (size_t i = 0; i < o->n_bases; i++)
+			json_notices(x, o->bases[i].release, quiet != 0);
+		json_notices(x, r->target, quiet != 0);
+	}
 	return tool_json(j, e) == 0 ? 0 : -1;
 }
 
@@ -111,7 +129,10 @@ report_text(const struct build_opts *o, const struct build_result *r)
 {
 	char quoted[300], print[40], h1[32], h2[32], h3[32];
 	const struct tool_counts *c = &r->counts;
+	size_t left_out = count_quiet(r->target);
 
+	for (size_t i = 0; i < o->n_bases; i++)
+		left_out += count_quiet(o->bases[i].release);
 	dray_quote(o->output, strlen(o->output), quoted, sizeof(quoted));
 	printf("%s: %s %s, counter %" PRIu64 "\n", quoted, o->product, o->version, o->counter);
 	printf("  id         %s\n", dray_fingerprint(r->id, print));
@@ -127,6 +148,8 @@ report_text(const struct build_opts *o, const struct build_result *r)
 	    "             type, %zu only attributes, %zu the same\n",
 	    c->entries, c->by[TOOL_ADDED], c->by[TOOL_REMOVED], c->by[TOOL_CONTENT], c->by[TOOL_TYPE],
 	    c->by[TOOL_META], c->by[TOOL_SAME]);
+	if (left_out > 0)
+		printf("  left out   %zu path%s of the sources, as asked (-v names them)\n", left_out, left_out == 1 ? "" : "s");
 	printf("  contents   %zu, %s, stored as %s\n", c->sent, tool_human(c->sent_bytes, h1),
 	    tool_human(r->sizes.frames, h2));
 	printf("  metadata   %s (index %s, signature slot %s)\n",

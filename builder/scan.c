@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@
 
 struct dir_source {
 	int root;
-	struct dray_walk walk;		/* for opening contents again, by one thread */
+	pthread_mutex_t lock;		/* of the walk */
+	struct dray_walk walk;		/* for opening contents again */
 };
 
 void
@@ -95,7 +97,7 @@ hash_node(struct build_scan *s, struct build_scan_worker *w, struct build_node *
 		goto out;
 	}
 	if (dray_sha256_fd(w->sha, fd, w->buf, BUILD_SCAN_BUF, &size, nd->sha256, e) != 0 ||
-	    build_scan_xattrs(w, fd, nd, e) != 0)
+	    build_scan_xattrs(s->o, w, fd, nd, e) != 0)
 		goto out;
 	if (os_stat_at(fd, "", &after) != 0) {
 		dray_fail_errno(e, "cannot be read");
@@ -160,9 +162,13 @@ open_content(const struct build_release *r, const struct build_node *nd, struct 
     struct dray_err *e)
 {
 	struct dir_source *d = r->source;
+	int rc;
 
 	*out = (struct build_reader){ .fd = -1, .len = nd->size, .owned = true };
-	return build_scan_open(&d->walk, nd, 0, &out->fd, e);
+	pthread_mutex_lock(&d->lock);
+	rc = build_scan_open(&d->walk, nd, 0, &out->fd, e);
+	pthread_mutex_unlock(&d->lock);
+	return rc;
 }
 
 static void
@@ -173,6 +179,7 @@ close_source(struct build_release *r)
 	if (d == NULL)
 		return;
 	dray_walk_close(&d->walk);
+	pthread_mutex_destroy(&d->lock);
 	if (d->root != -1)
 		close(d->root);
 	free(d);
@@ -180,33 +187,14 @@ close_source(struct build_release *r)
 }
 
 static int
-notice_cmp(const void *pa, const void *pb)
-{
-	const struct build_notice *a = pa, *b = pb;
-
-	return dray_path_cmp(a->path, a->len, b->path, b->len);
-}
-
-static int
 gather_notices(struct build_scan *s, struct dray_err *e)
 {
 	struct build_release *r = s->r;
-	size_t n = 0;
-
+	/* the caller sorts them, so that it does not show which thread saw what */
 	for (unsigned i = 0; i < s->threads; i++)
-		n += s->workers[i].n_notices;
-	if (n == 0)
-		return 0;
-	if ((r->notices = calloc(n, sizeof(*r->notices))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (unsigned i = 0; i < s->threads; i++) {
-		struct build_scan_worker *w = &s->workers[i];
-
-		if (w->n_notices > 0)
-			memcpy(r->notices + r->n_notices, w->notices, w->n_notices * sizeof(*w->notices));
-		r->n_notices += w->n_notices;
-	}
-	qsort(r->notices, n, sizeof(*r->notices), notice_cmp);
+		for (size_t k = 0; k < s->workers[i].n_notices; k++)
+			if (build_release_note(r, &s->workers[i].notices[k], e) != 0)
+				return -1;
 	return 0;
 }
 
@@ -248,6 +236,7 @@ build_scan_dir(const char *path, const struct build_scan_opts *o, struct build_r
 
 	if (d == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
+	pthread_mutex_init(&d->lock, NULL);
 	r->source = d;
 	r->close = close_source;
 	r->open = open_content;

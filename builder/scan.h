@@ -38,8 +38,8 @@ struct build_scan {
 DRAY_MUST_CHECK int build_scan_list(struct build_scan *s, struct dray_err *e);
 
 /** build_scan_xattrs - those a bundle carries, of an open file or directory, into @nd */
-DRAY_MUST_CHECK int build_scan_xattrs(struct build_scan_worker *w, int fd, struct build_node *nd,
-    struct dray_err *e);
+DRAY_MUST_CHECK int build_scan_xattrs(const struct build_scan_opts *o, struct build_scan_worker *w, int fd,
+    struct build_node *nd, struct dray_err *e);
 
 /** build_scan_meta - attributes of @st into @nd; its type must be set */
 void build_scan_meta(const struct dray_stat *st, struct build_node *nd);

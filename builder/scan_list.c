@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builder/layout.h"
+#include "builder/pathset.h"
 #include "builder/scan.h"
 #include "dray/pool.h"
 #include "tool/tool.h"
@@ -34,7 +36,7 @@ static const char *const not_packed[] = {
 enum { WHY_SOCKET, WHY_RESERVED, WHY_MOUNT, WHY_UNKNOWN, WHY_LINK };
 
 static int
-note(struct build_scan_worker *w, const char *path, size_t len, unsigned why, struct dray_err *e)
+note_text(struct build_scan_worker *w, const char *path, size_t len, const char *why, bool quiet, struct dray_err *e)
 {
 	if (w->n_notices == w->cap_notices) {
 		size_t cap = w->cap_notices == 0 ? 16 : w->cap_notices * 2;
@@ -47,8 +49,14 @@ note(struct build_scan_worker *w, const char *path, size_t len, unsigned why, st
 	}
 	if ((path = build_arena_copy(w->arena, path, len)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	w->notices[w->n_notices++] = (struct build_notice){ path, len, not_packed[why] };
+	w->notices[w->n_notices++] = (struct build_notice){ path, len, why, quiet };
 	return 0;
+}
+
+static int
+note(struct build_scan_worker *w, const char *path, size_t len, unsigned why, struct dray_err *e)
+{
+	return note_text(w, path, len, not_packed[why], false, e);
 }
 
 static struct build_node *
@@ -68,8 +76,10 @@ list_add(struct listing *l)
 }
 
 static bool
-other_mount(const struct build_scan *s, const struct dray_stat *st)
+other_mount(const struct build_scan *s, const char *path, size_t len, const struct dray_stat *st)
 {
+	if (s->o->mounts != NULL && build_patterns_cover(s->o->mounts, path, len) != NULL)
+		return false;
 	if (st->mount_root)
 		return true;
 	/* the mount tells more than the device: overlay and subvolumes show several devices in one mount */
@@ -115,8 +125,10 @@ static int
 take_object(struct build_scan *s, struct build_scan_worker *w, int dir, const char *name, const char *path,
     size_t len, struct listing *l, struct dray_err *e)
 {
+	struct build_notice left;
 	struct dray_stat st;
 	struct build_node *nd;
+	enum build_fate fate;
 	const char *why;
 	uint8_t type;
 
@@ -129,7 +141,11 @@ take_object(struct build_scan *s, struct build_scan_worker *w, int dir, const ch
 			return dray_fail(e, DRAY_E_IO, "vanished while the tree was read");
 		return dray_fail_errno(e, "cannot be read");
 	}
-	if (other_mount(s, &st))
+	fate = build_filter_path(s->o->filter, path, len, S_ISDIR(st.mode), &left);
+	if (fate == BUILD_LEAVE_OUT)
+		return note_text(w, path, len, left.why, left.quiet, e);
+	/* of a hollow directory only the name, mode and owner count: what is mounted there does not matter */
+	if (fate != BUILD_HOLLOW && other_mount(s, path, len, &st))
 		return note(w, path, len, WHY_MOUNT, e);
 	if ((type = type_of(st.mode)) == DRAY_ABSENT)
 		return note(w, path, len, S_ISSOCK(st.mode) ? WHY_SOCKET : WHY_UNKNOWN, e);
@@ -140,6 +156,11 @@ take_object(struct build_scan *s, struct build_scan_worker *w, int dir, const ch
 	nd->len = (uint32_t)len;
 	nd->type = type;
 	build_scan_meta(&st, nd);
+	if (fate == BUILD_HOLLOW) {
+		nd->hollow = true;
+		nd->has &= (uint16_t)~(DRAY_HAS_MTIME | DRAY_HAS_XATTRS);
+		return note_text(w, path, len, left.why, left.quiet, e);
+	}
 	return type == DRAY_SYMLINK ? read_target(w, dir, name, nd, e) : 0;
 }
 
@@ -213,7 +234,7 @@ read_dir(struct build_scan *s, struct build_scan_worker *w, struct build_node *n
 			goto out;
 		}
 		build_scan_meta(&before, nd);
-		if (build_scan_xattrs(w, fd, nd, e) != 0) {
+		if (build_scan_xattrs(s->o, w, fd, nd, e) != 0) {
 			build_path_err(e, s->r, path, len);
 			goto out;
 		}
@@ -300,7 +321,7 @@ build_scan_list(struct build_scan *s, struct dray_err *e)
 		if (dirs == NULL)
 			return dray_fail(e, DRAY_E_IO, "out of memory");
 		for (size_t i = from; i < to; i++)
-			if (r->v[i].type == DRAY_DIR)
+			if (r->v[i].type == DRAY_DIR && !r->v[i].hollow)
 				dirs[n++] = i;
 		rc = n == 0 ? 0 : read_level(s, dirs, n, e);
 		free(dirs);

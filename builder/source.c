@@ -2,64 +2,192 @@
  * source.c - which kind of source a text names, and loading it.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "builder/release.h"
+#include "builder/owner.h"
+#include "builder/source.h"
 
-const char *
-build_source_dir(const char *spec)
+static int
+add_path(struct build_source *s, const char *path, size_t len, struct dray_err *e)
 {
-	size_t n = strcspn(spec, ":/");
+	char **v = realloc(s->paths, (s->n + 1) * sizeof(char *)), *to;
 
-	if (strncmp(spec, "dir:", 4) == 0)
-		return spec + 4;
-	/* "word:..." is a kind; a path with a colon in its first part is given as ./name */
-	return spec[n] == ':' ? NULL : spec;
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	s->paths = v;
+	if ((to = malloc(len + 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	memcpy(to, path, len);
+	to[len] = '\0';
+	s->paths[s->n++] = to;
+	return 0;
+}
+
+/* A[,B...], where a backslash takes the meaning of what follows */
+static int
+split(struct build_source *s, const char *list, struct dray_err *e)
+{
+	char *part = malloc(strlen(list) + 1);
+	size_t n = 0;
+	int rc = 0;
+
+	if (part == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (const char *p = list; rc == 0; p++) {
+		if (*p == ',' || *p == '\0') {
+			rc = add_path(s, part, n, e);
+			n = 0;
+			if (*p == '\0')
+				break;
+			continue;
+		}
+		if (*p == '\\' && (p[1] == ',' || p[1] == '\\'))
+			p++;
+		part[n++] = *p;
+	}
+	free(part);
+	return rc;
 }
 
 static int
-check_dir(const char *path, struct dray_err *e)
+look(const char *path, struct stat *st, const char *missing, struct dray_err *e)
 {
-	struct stat st;
-
 	if (*path == '\0')
 		return dray_fail(e, DRAY_E_USAGE, "the path is empty");
-	if (stat(path, &st) != 0) {
-		bool missing = errno == ENOENT || errno == ENOTDIR;
+	if (stat(path, st) == 0)
+		return 0;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return dray_fail(e, DRAY_E_USAGE, "%s", missing);
+	return dray_fail_errno(e, "cannot be looked at");
+}
 
-		dray_fail_errno(e, "look");
-		if (missing)
-			dray_fail(e, DRAY_E_USAGE, "no such directory");
-		return -1;
+static int
+parse(const char *spec, struct build_source *s, struct dray_err *e)
+{
+	size_t n = strcspn(spec, ":/");
+	char quoted[300];
+	struct stat st;
+
+	if (strncmp(spec, "dir:", 4) == 0) {
+		if (add_path(s, spec + 4, strlen(spec + 4), e) != 0 || look(s->paths[0], &st, "no such directory", e) != 0)
+			return -1;
+		return S_ISDIR(st.st_mode) ? 0 : dray_fail(e, DRAY_E_USAGE, "not a directory");
 	}
-	if (!S_ISDIR(st.st_mode))
-		return dray_fail(e, DRAY_E_USAGE, "not a directory");
+	if (strncmp(spec, "archive:", 8) == 0) {
+		s->kind = BUILD_SOURCE_ARCHIVE;
+		if (split(s, spec + 8, e) != 0)
+			return -1;
+		for (size_t i = 0; i < s->n; i++) {
+			if (look(s->paths[i], &st, "no such file", e) == 0 && !S_ISREG(st.st_mode))
+				dray_fail(e, DRAY_E_USAGE, "not a regular file");
+			if (e->code == DRAY_OK)
+				continue;
+			if (s->n > 1)	/* else the source is named by the caller */
+				dray_wrap(e, "%s", dray_quote(s->paths[i], strlen(s->paths[i]), quoted, sizeof(quoted)));
+			return -1;
+		}
+		return 0;
+	}
+	/* "word:..." is a kind; a path with a colon in its first part is given as ./name */
+	if (spec[n] == ':') {
+		dray_fail(e, DRAY_E_USAGE, "unknown kind of source");
+		return dray_hint(e, "write dir:PATH or archive:FILE; a path with a colon in its name is written dir:./NAME");
+	}
+	if (add_path(s, spec, strlen(spec), e) != 0 || look(spec, &st, "no such directory or archive", e) != 0)
+		return -1;
+	if (S_ISREG(st.st_mode))
+		s->kind = BUILD_SOURCE_ARCHIVE;
+	else if (!S_ISDIR(st.st_mode))
+		return dray_fail(e, DRAY_E_USAGE, "neither a directory nor a regular file");
 	return 0;
+}
+
+int
+build_source_parse(const char *spec, struct build_source *out, struct dray_err *e)
+{
+	char quoted[400];
+
+	*out = (struct build_source){ .kind = BUILD_SOURCE_DIR };
+	dray_err_clear(e);
+	if (parse(spec, out, e) == 0)
+		return 0;
+	return dray_wrap(e, "%s", dray_quote(spec, strlen(spec), quoted, sizeof(quoted)));
+}
+
+void
+build_source_free(struct build_source *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->paths[i]);
+	free(s->paths);
+	*s = (struct build_source){ .kind = BUILD_SOURCE_DIR };
+}
+
+char *
+build_source_rebase(const char *spec, const char *folder)
+{
+	size_t kind = 0, n = 0, parts = 1, flen = strlen(folder);
+	bool list = strncmp(spec, "archive:", 8) == 0, begin = true;
+	char *to;
+
+	if (list)
+		kind = 8;
+	else if (strncmp(spec, "dir:", 4) == 0)
+		kind = 4;
+	for (const char *p = spec; *p != '\0'; p++)
+		parts += *p == ',';
+	/* a folder has at most each byte escaped */
+	if ((to = malloc(strlen(spec) + parts * (2 * flen + 1) + 1)) == NULL)
+		return NULL;
+	memcpy(to, spec, kind);
+	n = kind;
+	for (const char *p = spec + kind;; p++) {
+		if (begin && *p != '/' && *p != '\0' && !(list && *p == ',')) {
+			for (size_t i = 0; i < flen; i++) {
+				if (list && (folder[i] == ',' || folder[i] == '\\'))
+					to[n++] = '\\';
+				to[n++] = folder[i];
+			}
+			to[n++] = '/';
+		}
+		begin = list && *p == ',';
+		if (list && *p == '\\' && p[1] != '\0')
+			to[n++] = *p++;
+		if ((to[n++] = *p) == '\0')
+			return to;
+	}
 }
 
 int
 build_source_load(const char *spec, const struct build_scan_opts *o, struct build_release **out,
     struct dray_err *e)
 {
-	const char *path = build_source_dir(spec);
 	struct build_release *r = NULL;
+	struct build_source s;
 	char quoted[400];
+	int rc = -1;
 
 	*out = NULL;
+	if (build_source_parse(spec, &s, e) != 0)
+		goto out;
 	dray_quote(spec, strlen(spec), quoted, sizeof(quoted));
-	if (path == NULL) {
-		dray_fail(e, DRAY_E_USAGE, "%s: unknown kind of source", quoted);
-		return dray_hint(e, "write dir:PATH; a path with a colon in its name is written dir:./NAME");
-	}
-	if (check_dir(path, e) != 0)
-		return dray_wrap(e, "%s", quoted);
-	if (build_release_new(quoted, o->threads, &r, e) != 0)
-		return -1;
-	if (build_scan_dir(path, o, r, e) != 0) {
-		build_release_free(r);
-		return -1;
-	}
+	if (build_release_new(quoted, s.kind == BUILD_SOURCE_DIR ? o->threads : 1, &r, e) != 0)
+		goto out;
+	if (s.kind == BUILD_SOURCE_DIR)
+		rc = build_scan_dir(s.paths[0], o, r, e);
+	else
+		rc = build_scan_archives((const char *const *)s.paths, s.n, o, r, e);
+	if (rc == 0 && o->owner != NULL)
+		rc = build_owner_apply(o->owner, r, e);
+	if (rc != 0)
+		goto out;
+	build_notices_sort(r);
 	*out = r;
-	return 0;
+	r = NULL;
+out:
+	build_release_free(r);
+	build_source_free(&s);
+	return rc;
 }

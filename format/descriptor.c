@@ -3,6 +3,7 @@
  * Writing is descriptor_write.c.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "dray/num.h"
 #include "dray/slot.h"
 #include "dray/tar.h"
+#include "dray/trigger.h"
 
 #define WHERE "dray.json"
 
@@ -280,6 +282,37 @@ read_members(const struct dray_json *o, struct dray_desc *d, size_t json_len, st
 	return 0;
 }
 
+static bool
+has_feature(const struct dray_desc *d, const char *name)
+{
+	for (size_t i = 0; i < d->n_required; i++)
+		if (strcmp(d->required[i], name) == 0)
+			return true;
+	for (size_t i = 0; i < d->n_optional; i++)
+		if (strcmp(d->optional[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int
+read_triggers(const struct dray_json *a, struct dray_desc *d, struct dray_err *e)
+{
+	char where[48];
+
+	if (!has_feature(d, "triggers"))
+		return dray_fail(e, DRAY_E_FORMAT, "%s: triggers without the feature for them", WHERE);
+	if (d->n_triggers > DRAY_MAX_TRIGGERS)
+		return dray_fail(e, DRAY_E_FORMAT, "%s: more than %u triggers", WHERE, DRAY_MAX_TRIGGERS);
+	for (size_t i = 0; i < d->n_triggers; i++) {
+		snprintf(where, sizeof where, "%s: trigger %zu", WHERE, i + 1);
+		if (dray_trigger_check(a, i, where, e) != 0)
+			return -1;
+	}
+	if ((d->triggers = dray_json_copy(a)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	return 0;
+}
+
 static int
 read_shape(const struct dray_json *o, struct dray_desc *d, size_t json_len, struct dray_err *e)
 {
@@ -305,8 +338,8 @@ read_shape(const struct dray_json *o, struct dray_desc *d, size_t json_len, stru
 	d->slim = strcmp(mode, "slim") == 0;
 	if (!d->slim && strcmp(mode, "complete") != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "%s: mode is neither \"complete\" nor \"slim\"", WHERE);
-	if (d->n_triggers != 0)		/* only the feature "triggers" allows them */
-		return dray_fail(e, DRAY_E_FORMAT, "%s: triggers without the feature for them", WHERE);
+	if (d->n_triggers != 0 && read_triggers(t, d, e) != 0)
+		return -1;
 	return read_members(o, d, json_len, e);
 }
 
@@ -319,6 +352,9 @@ dray_desc_new(void)
 void
 dray_desc_free(struct dray_desc *d)
 {
+	if (d == NULL)
+		return;
+	dray_json_free(d->triggers);
 	free(d);
 }
 

@@ -74,7 +74,10 @@ write_text(const struct dray_desc *d, char **text, size_t *len, struct dray_err 
 	put_tokens(o, "phases", d->phases, d->n_phases);
 	dray_json_set_str(o, "product", d->product);
 	dray_json_set_int(o, "slot", (int64_t)d->slot);
-	(void)dray_json_set_arr(o, "triggers");
+	if (d->triggers != NULL)
+		dray_json_set_copy(o, "triggers", d->triggers);
+	else
+		(void)dray_json_set_arr(o, "triggers");
 	dray_json_set_str(o, "version", d->version);
 	rc = dray_json_write(o, text, len, e);
 	dray_json_free(o);

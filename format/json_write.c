@@ -71,6 +71,18 @@ dray_json_set_int(struct dray_json *o, const char *key, int64_t n)
 	(void)add(o, key, json_object_new_int64(n));
 }
 
+struct dray_json *
+dray_json_copy(const struct dray_json *v)
+{
+	return (struct dray_json *)json_object_get(readable(v));
+}
+
+void
+dray_json_set_copy(struct dray_json *o, const char *key, const struct dray_json *v)
+{
+	(void)add(o, key, json_object_get(readable(v)));
+}
+
 void
 dray_json_set_bool(struct dray_json *o, const char *key, bool b)
 {

@@ -21,6 +21,8 @@
 #define DRAY_WINDOW_MAX (128u * 1024u * 1024u)	/* most it may allow for a zstd window */
 #define DRAY_FRAME_DEFAULT (4u * 1024u * 1024u)
 
+struct dray_json;
+
 struct dray_base {
 	bool history;			/* else exact */
 	char version[65];
@@ -50,7 +52,8 @@ struct dray_desc {
 	struct dray_member members[DRAY_MAX_MEMBERS];
 	char required[DRAY_MAX_FEATURES][65], optional[DRAY_MAX_FEATURES][65];
 	struct { char name[33], id[65]; } encoders[16];
-	size_t n_triggers;		/* listed and shown; run by a later feature ("triggers" in required) */
+	size_t n_triggers;
+	struct dray_json *triggers;	/* the array, checked; owned; NULL: none. Only with the feature "triggers" */
 };
 
 /**

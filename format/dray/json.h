@@ -66,6 +66,10 @@ struct dray_json *dray_json_set_arr(struct dray_json *o, const char *key);
 struct dray_json *dray_json_push_obj(struct dray_json *a);
 void dray_json_push_str(struct dray_json *a, const char *s);
 void dray_json_push_int(struct dray_json *a, int64_t n);
+/** dray_json_copy - the value for another owner: freed by dray_json_free of its own; the two must not be changed */
+struct dray_json *dray_json_copy(const struct dray_json *v);
+/** dray_json_set_copy - such a copy as a member */
+void dray_json_set_copy(struct dray_json *o, const char *key, const struct dray_json *v);
 /** dray_json_set_path - "key": UTF-8 with bad bytes replaced, and "key_hex" when that lost something */
 void dray_json_set_path(struct dray_json *o, const char *key, const char *path, size_t len);
 

@@ -36,7 +36,7 @@ good="--to new --product demo --version 1 --counter 1"
 	refused '--compatible other is given twice' $good --compatible other --compatible other -o up.dray
 	refused '--compatible "x y"' $good --compatible 'x y' -o up.dray
 	refused 'cannot build up.dray: dir:none: no such directory' --to dir:none --product demo --version 1 --counter 1 -o up.dray
-	refused 'new/a: not a directory' --to new/a --product demo --version 1 --counter 1 -o up.dray
+	refused 'new/a: not a directory' --to dir:new/a --product demo --version 1 --counter 1 -o up.dray
 	refused 'none: no such directory' $good --from none -o up.dray
 	refused 'ftp:x: unknown kind of source' $good --from ftp:x -o up.dray
 	refused 'the path is empty' $good --from dir: -o up.dray

@@ -18,14 +18,14 @@ said() {	# said BUNDLE TEXT... - the JSON of info holds each
 	done
 }
 
-build --to empty -o empty.dray
+build --to empty --allow-empty -o empty.dray
 said empty.dray '"total":0' '"contents_sent":0' '"blocks":0' '"bases":[]'
 key
 run "$DRAY" sign empty.dray --key ops.key
 run "$DRAY" verify empty.dray --keyring ops.pub
 want_status 0
 
-build --from empty --to empty -o both-empty.dray
+build --from empty --to empty --allow-empty -o both-empty.dray
 said both-empty.dray '"total":0' '"bases":[{"counter":0,"kind":"exact","version":"base-1"}]'
 
 echo a >old/a

@@ -1,0 +1,425 @@
+/*
+ * archive.c - the one door to libarchive. Readers are enabled by name: none of those that we do not want (mtree, xar
+ * with its XML, iso9660, ...) can be reached by a hostile file, and none runs another program.
+ *
+ * Names stay the bytes they are: we never set a locale, so libarchive finds itself unable to convert UTF-8, hands out
+ * the raw bytes and says so by a warning, which we expect. Any other warning means that something was lost: an error.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "builder/acl.h"
+#include "builder/archive.h"
+#include "dray/num.h"
+
+#define BLOCK_BYTES (256u * 1024u)
+#define TAR_BLOCK 512
+
+struct build_archive {
+	int fd;
+	uint64_t bytes;			/* of the file */
+	struct archive *file;		/* reads the file */
+	struct archive *data;		/* reads the members: the same, or the data.tar within a Debian package */
+	struct archive_entry *first;	/* header already read, of data */
+	uint8_t *buf;			/* BLOCK_BYTES, from the package to its data */
+	struct dray_xattr *xattrs;
+	size_t cap_xattrs;
+	bool time_flaw;			/* see archive_time.c */
+	uint8_t *acl[2];		/* access, default: made from what libarchive parsed */
+};
+
+int
+build_archive_name_err(const char *path, struct dray_err *e)
+{
+	char quoted[600];	/* longer ones are cut with "...": the text of an error is bounded */
+
+	return dray_wrap(e, "%s", dray_quote(path, strlen(path), quoted, sizeof(quoted)));
+}
+
+/* libarchive's own words, made printable and like ours */
+static int
+fail_archive(struct archive *a, struct dray_err *e)
+{
+	const char *text = archive_error_string(a);
+	char quoted[300];
+
+	if (archive_errno(a) == ENOMEM)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	if (archive_errno(a) == EIO)
+		return dray_fail(e, DRAY_E_IO, "cannot be read: input or output error");
+	if (text == NULL)
+		text = "it cannot be made sense of";
+	dray_quote(text, strlen(text), quoted, sizeof(quoted));
+	return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: %s", quoted);
+}
+
+static int
+open_reader(bool any, struct archive **out, struct dray_err *e)
+{
+	struct archive *a = archive_read_new();
+	bool ok;
+
+	*out = a;
+	if (a == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	/* a reader that would have to run a program instead comes back with a warning */
+	ok = archive_read_support_filter_gzip(a) == ARCHIVE_OK && archive_read_support_filter_xz(a) == ARCHIVE_OK &&
+	    archive_read_support_filter_zstd(a) == ARCHIVE_OK && archive_read_support_filter_bzip2(a) == ARCHIVE_OK &&
+	    archive_read_support_format_tar(a) == ARCHIVE_OK;
+	/* of zip only the kind with a directory at its end: without that one, a file cut short goes unseen */
+	if (any)
+		ok = ok && archive_read_support_format_cpio(a) == ARCHIVE_OK &&
+		    archive_read_support_format_zip_seekable(a) == ARCHIVE_OK &&
+		    archive_read_support_format_ar(a) == ARCHIVE_OK;
+	return ok ? 0 : dray_fail(e, DRAY_E_IO, "this libarchive lacks a reader: %s", archive_error_string(a));
+}
+
+static bool
+is_format(struct archive *a, int format)
+{
+	return (archive_format(a) & ARCHIVE_FORMAT_BASE_MASK) == format;
+}
+
+/* only that a name could not be converted? */
+static bool
+names_only(struct archive *a)
+{
+	const char *text = archive_error_string(a);
+
+	return text != NULL && (strstr(text, "can't be converted") != NULL || strstr(text, "cannot be converted") != NULL);
+}
+
+/* 1: *en; 0: the end */
+static int
+next_header(struct archive *a, struct archive_entry **en, struct dray_err *e)
+{
+	int rc = archive_read_next_header(a, en);
+
+	if (rc == ARCHIVE_OK || (rc == ARCHIVE_WARN && names_only(a)))
+		return 1;
+	if (rc != ARCHIVE_EOF)
+		return fail_archive(a, e);
+	/* libarchive takes a tar that stops between two members for a whole one; a whole one ends in blocks of zeros */
+	if (is_format(a, ARCHIVE_FORMAT_TAR) &&
+	    archive_filter_bytes(a, 0) - archive_read_header_position(a) < TAR_BLOCK)
+		return dray_fail(e, DRAY_E_FORMAT, "the archive is cut short: the mark at its end is missing");
+	return 0;
+}
+
+static la_ssize_t
+read_package(struct archive *inner, void *ctx, const void **p)
+{
+	struct build_archive *a = ctx;
+	la_ssize_t n = archive_read_data(a->file, a->buf, BLOCK_BYTES);
+	const char *text = archive_error_string(a->file);
+
+	*p = a->buf;
+	if (n < 0)
+		archive_set_error(inner, archive_errno(a->file), "%s", text != NULL ? text : "the package cannot be read");
+	return n;
+}
+
+/* a Debian package: what it installs is in the member data.tar, by any filter. Source: deb(5). */
+static int
+enter_package(struct build_archive *a, struct archive_entry *en, struct dray_err *e)
+{
+	const char *name = archive_entry_pathname(en);
+	int rc;
+
+	if (name == NULL || strcmp(name, "debian-binary") != 0) {
+		dray_fail(e, DRAY_E_USAGE, "an ar archive that is no Debian package");
+		return dray_hint(e, "a tree comes from tar, cpio or zip archives, or from Debian packages");
+	}
+	do {
+		if ((rc = next_header(a->file, &en, e)) < 0)
+			return -1;
+		if (rc == 0)
+			return dray_fail(e, DRAY_E_FORMAT, "a Debian package without data.tar");
+		name = archive_entry_pathname(en);
+	} while (name == NULL || strncmp(name, "data.tar", 8) != 0);
+	if ((a->buf = malloc(BLOCK_BYTES)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	if (open_reader(false, &a->data, e) != 0)
+		return -1;
+	if (archive_read_open(a->data, a, NULL, read_package, NULL) != ARCHIVE_OK)
+		return fail_archive(a->data, e);
+	rc = next_header(a->data, &a->first, e);
+	return rc < 0 ? -1 : 0;
+}
+
+static int
+open_file(struct build_archive *a, const char *path, struct dray_err *e)
+{
+	const char *text;
+	struct stat st;
+	int rc;
+
+	if ((a->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1 || fstat(a->fd, &st) != 0)
+		return dray_fail_errno(e, "cannot be read");
+	if (!S_ISREG(st.st_mode))
+		return dray_fail(e, DRAY_E_USAGE, "not a regular file");
+	a->bytes = (uint64_t)st.st_size;
+	if (a->bytes == 0)
+		return dray_fail(e, DRAY_E_FORMAT, "the archive is empty: not even one byte");
+	if (open_reader(true, &a->file, e) != 0)
+		return -1;
+	if (archive_read_open_fd(a->file, a->fd, BLOCK_BYTES) != ARCHIVE_OK)
+		return fail_archive(a->file, e);
+	rc = archive_read_next_header(a->file, &a->first);
+	/* no reader recognised it; a tar of nothing but its end is one */
+	if (rc == ARCHIVE_FATAL && (text = archive_error_string(a->file)) != NULL && strstr(text, "Unrecognized") != NULL) {
+		dray_fail(e, DRAY_E_USAGE, "no archive of a kind that is read here, or its beginning is damaged");
+		return dray_hint(e, "read are tar, cpio, zip and .deb, plain or compressed by gzip, xz, zstd or bzip2");
+	}
+	if (rc == ARCHIVE_EOF)
+		a->first = NULL;
+	else if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && names_only(a->file)))
+		return fail_archive(a->file, e);
+	if (a->first != NULL && is_format(a->file, ARCHIVE_FORMAT_AR))
+		return enter_package(a, a->first, e);
+	a->data = a->file;
+	return 0;
+}
+
+int
+build_archive_open(const char *path, struct build_archive **out, struct dray_err *e)
+{
+	struct build_archive *a = calloc(1, sizeof(*a));
+
+	*out = NULL;
+	if (a == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	a->fd = -1;
+	a->time_flaw = build_archive_time_flaw();
+	if (open_file(a, path, e) != 0) {
+		build_archive_close(a);
+		return -1;
+	}
+	*out = a;
+	return 0;
+}
+
+void
+build_archive_close(struct build_archive *a)
+{
+	if (a == NULL)
+		return;
+	if (a->data != a->file)
+		archive_read_free(a->data);
+	archive_read_free(a->file);
+	if (a->fd != -1)
+		close(a->fd);
+	free(a->buf);
+	free(a->xattrs);
+	free(a->acl[0]);
+	free(a->acl[1]);
+	free(a);
+}
+
+/* replaces one of the same name: bsdtar writes each twice, in two spellings */
+static int
+add_xattr(struct build_archive *a, struct build_member *m, const char *name, const void *value, size_t len,
+    struct dray_err *e)
+{
+	size_t i;
+
+	for (i = 0; i < m->n_xattrs && strcmp(a->xattrs[i].name, name) != 0; i++)
+		;
+	if (i == a->cap_xattrs) {
+		size_t cap = a->cap_xattrs == 0 ? 16 : a->cap_xattrs * 2;
+		struct dray_xattr *v = realloc(a->xattrs, cap * sizeof(*v));
+
+		if (v == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		a->xattrs = v;
+		a->cap_xattrs = cap;
+	}
+	a->xattrs[i] = (struct dray_xattr){ name, strlen(name), value, len };
+	m->n_xattrs += i == m->n_xattrs;
+	return 0;
+}
+
+/* the number of a user or group of an ACL; GNU tar writes it where the name would be */
+static bool
+acl_id(int id, const char *name, uint32_t *out)
+{
+	uint64_t n;
+
+	if (id >= 0) {
+		*out = (uint32_t)id;
+		return true;
+	}
+	if (name == NULL || !dray_parse_u64(name, 0, UINT32_MAX - 1, &n))
+		return false;
+	*out = (uint32_t)n;
+	return true;
+}
+
+/* the ACL of @type as the kernel keeps it; *len 0: none that says more than the mode */
+static int
+make_acl(struct archive_entry *en, int type, uint8_t **buf, size_t *len, struct dray_err *e)
+{
+	static const struct { int from; uint16_t to; bool id; } tags[] = {
+		{ ARCHIVE_ENTRY_ACL_USER_OBJ, BUILD_ACL_USER_OBJ, false }, { ARCHIVE_ENTRY_ACL_USER, BUILD_ACL_USER, true },
+		{ ARCHIVE_ENTRY_ACL_GROUP_OBJ, BUILD_ACL_GROUP_OBJ, false }, { ARCHIVE_ENTRY_ACL_GROUP, BUILD_ACL_GROUP, true },
+		{ ARCHIVE_ENTRY_ACL_MASK, BUILD_ACL_MASK, false }, { ARCHIVE_ENTRY_ACL_OTHER, BUILD_ACL_OTHER, false },
+	};
+	int n = archive_entry_acl_reset(en, type), t, perm, tag, id;
+	const char *name;
+	char quoted[100];
+	size_t count = 0, i;
+	uint8_t *p;
+
+	*len = 0;
+	/* an access ACL of three entries is the mode */
+	if (n <= 0 || (type == ARCHIVE_ENTRY_ACL_TYPE_ACCESS && n <= 3))
+		return 0;
+	if ((unsigned)n > BUILD_ACL_MAX)
+		return dray_fail(e, DRAY_E_FORMAT, "its ACL has more than %u entries", BUILD_ACL_MAX);
+	if ((p = realloc(*buf, BUILD_ACL_HEAD + (size_t)n * BUILD_ACL_ENTRY)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	*buf = p;
+	while (archive_entry_acl_next(en, type, &t, &perm, &tag, &id, &name) == ARCHIVE_OK) {
+		struct build_acl_entry x = { .id = UINT32_MAX, .perm = (uint16_t)(perm & 7) };
+
+		for (i = 0; i < sizeof(tags) / sizeof(tags[0]) && tags[i].from != tag; i++)
+			;
+		if (i == sizeof(tags) / sizeof(tags[0]) || (t & type) == 0 || count == (size_t)n)
+			return dray_fail(e, DRAY_E_FORMAT, "its ACL is of a kind that is not read here");
+		x.tag = tags[i].to;
+		if (tags[i].id && !acl_id(id, name, &x.id)) {
+			dray_fail(e, DRAY_E_FORMAT, "its ACL names \"%s\" without a number", name == NULL ? "" :
+			    dray_quote(name, strlen(name), quoted, sizeof(quoted)));
+			return dray_hint(e, "make the archive with --numeric-owner");
+		}
+		build_acl_put(p, count++, &x);
+	}
+	*len = BUILD_ACL_HEAD + count * BUILD_ACL_ENTRY;
+	build_acl_sort(p, *len);
+	return 0;
+}
+
+static int
+by_name(const void *pa, const void *pb)
+{
+	const struct dray_xattr *a = pa, *b = pb;
+
+	return strcmp(a->name, b->name);
+}
+
+static int
+read_xattrs(struct build_archive *a, struct archive_entry *en, struct build_member *m, struct dray_err *e)
+{
+	static const struct { const char *name; int type; } acls[] = {
+		{ BUILD_ACL_ACCESS, ARCHIVE_ENTRY_ACL_TYPE_ACCESS }, { BUILD_ACL_DEFAULT, ARCHIVE_ENTRY_ACL_TYPE_DEFAULT },
+	};
+	const char *name;
+	const void *value;
+	size_t len;
+
+	/* first what was made from text; where the archive has the kernel's own bytes as well, those replace it */
+	for (size_t i = 0; i < 2; i++) {
+		if (make_acl(en, acls[i].type, &a->acl[i], &len, e) != 0)
+			return -1;
+		if (len > 0 && add_xattr(a, m, acls[i].name, a->acl[i], len, e) != 0)
+			return -1;
+	}
+	if ((archive_entry_acl_types(en) & ARCHIVE_ENTRY_ACL_TYPE_NFS4) != 0)
+		return dray_fail(e, DRAY_E_FORMAT, "it has an NFSv4 ACL, which is not read here");
+	for (archive_entry_xattr_reset(en); archive_entry_xattr_next(en, &name, &value, &len) == ARCHIVE_OK;)
+		if (add_xattr(a, m, name, value, len, e) != 0)
+			return -1;
+	if (m->n_xattrs > 1)
+		qsort(a->xattrs, m->n_xattrs, sizeof(*a->xattrs), by_name);
+	m->xattrs = a->xattrs;
+	/* libarchive lays the ACL over the mode, but with an ACL the mode shows the mask where the group stands */
+	for (size_t i = 0; i < m->n_xattrs; i++)
+		if (strcmp(m->xattrs[i].name, BUILD_ACL_ACCESS) == 0 && build_acl_ok(m->xattrs[i].value, m->xattrs[i].len))
+			m->mode = build_acl_mode(m->xattrs[i].value, m->xattrs[i].len, m->mode);
+	return 0;
+}
+
+static bool
+id_ok(la_int64_t id)
+{
+	return id >= 0 && id < UINT32_MAX;
+}
+
+int
+build_archive_next(struct build_archive *a, struct build_member *m, struct dray_err *e)
+{
+	struct archive_entry *en = a->first;
+	unsigned long set, clear;
+	int rc;
+
+	*m = (struct build_member){ .mode = 0 };
+	a->first = NULL;
+	if (en == NULL && (rc = next_header(a->data, &en, e)) <= 0)
+		return rc;
+	if ((m->path = archive_entry_pathname(en)) == NULL)
+		return dray_fail(e, DRAY_E_FORMAT, "a member has no name");
+	m->hard_link = archive_entry_hardlink(en);
+	m->target = archive_entry_symlink(en);
+	m->mode = archive_entry_mode(en);
+	if (!id_ok(archive_entry_uid(en)) || !id_ok(archive_entry_gid(en))) {
+		dray_fail(e, DRAY_E_FORMAT, "its owner is no number of 32 bits");
+		goto named;
+	}
+	m->uid = (uint32_t)archive_entry_uid(en);
+	m->gid = (uint32_t)archive_entry_gid(en);
+	m->has_mtime = archive_entry_mtime_is_set(en) != 0;
+	if (m->has_mtime) {
+		m->mtime_sec = archive_entry_mtime(en);
+		m->mtime_nsec = (uint32_t)archive_entry_mtime_nsec(en);
+		if (m->mtime_sec < 0 && m->mtime_nsec > 0 && a->time_flaw && is_format(a->data, ARCHIVE_FORMAT_TAR)) {
+			m->mtime_sec--;
+			m->mtime_nsec = 1000000000u - m->mtime_nsec;
+		}
+	}
+	m->has_size = archive_entry_size_is_set(en) != 0 && archive_entry_size(en) >= 0;
+	m->size = m->has_size ? (uint64_t)archive_entry_size(en) : 0;
+	m->rdev_major = (uint32_t)archive_entry_rdevmajor(en);
+	m->rdev_minor = (uint32_t)archive_entry_rdevminor(en);
+	m->has_xattrs = is_format(a->data, ARCHIVE_FORMAT_TAR);
+	archive_entry_fflags(en, &set, &clear);
+	m->has_flags = set != 0 || archive_entry_fflags_text(en) != NULL;
+	if (read_xattrs(a, en, m, e) == 0)
+		return 1;
+named:
+	return build_archive_name_err(m->path, e);
+}
+
+int
+build_archive_data(struct build_archive *a, const void **p, size_t *len, uint64_t *at, struct dray_err *e)
+{
+	la_int64_t off;
+	int rc = archive_read_data_block(a->data, p, len, &off);
+
+	if (rc == ARCHIVE_EOF)
+		return 0;
+	if (rc != ARCHIVE_OK || off < 0)
+		return fail_archive(a->data, e);
+	*at = (uint64_t)off;
+	return 1;
+}
+
+uint64_t
+build_archive_done(const struct build_archive *a)
+{
+	la_int64_t n = archive_filter_bytes(a->file, -1);
+
+	return n < 0 ? 0 : (uint64_t)n;
+}
+
+uint64_t
+build_archive_bytes(const struct build_archive *a)
+{
+	return a->bytes;
+}

@@ -1,0 +1,202 @@
+/*
+ * recipe_in.c - values of a recipe, and the place of those that will not do.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "builder/recipe_in.h"
+
+#define RECIPE_MAX (4u * 1024u * 1024u)
+
+int
+build_recipe_fail(struct build_recipe *r, struct dray_err *e, const char *fmt, ...)
+{
+	size_t line, column;
+	char text[1000];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	(void)build_json_place(r->text, r->len, r->steps, r->depth, &line, &column);
+	dray_fail(e, DRAY_E_USAGE, "%s:%zu:%zu: %s", r->file, line, column, text);
+	return dray_hint(e, "see \"Recipes\" in the manual page of dray");
+}
+
+int
+build_recipe_fail_as(struct build_recipe *r, struct dray_err *e)
+{
+	char text[sizeof(e->text)];
+
+	if (e->code == DRAY_E_IO)
+		return -1;
+	snprintf(text, sizeof(text), "%s", e->text);
+	dray_err_clear(e);
+	return build_recipe_fail(r, e, "%s", text);
+}
+
+void
+build_recipe_key(struct build_recipe *r, const char *key)
+{
+	if (r->depth < BUILD_RECIPE_STEPS)
+		r->steps[r->depth++] = (struct build_step){ .key = key };
+}
+
+void
+build_recipe_at(struct build_recipe *r, size_t i)
+{
+	if (r->depth < BUILD_RECIPE_STEPS)
+		r->steps[r->depth++] = (struct build_step){ .index = i };
+}
+
+void
+build_recipe_back(struct build_recipe *r)
+{
+	r->depth--;
+}
+
+int
+build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char *const *keys, const char *what, struct dray_err *e)
+{
+	char quoted[200];
+
+	if (!dray_json_is_obj(o))
+		return build_recipe_fail(r, e, "%s: an object is wanted", what);
+	for (size_t i = 0; i < dray_json_count(o); i++) {
+		const char *key = dray_json_key(o, i);
+		size_t k = 0;
+
+		while (keys[k] != NULL && strcmp(keys[k], key) != 0)
+			k++;
+		if (keys[k] != NULL)
+			continue;
+		build_recipe_key(r, key);
+		build_recipe_fail(r, e, "%s: unknown key \"%s\"", what, dray_quote(key, strlen(key), quoted, sizeof(quoted)));
+		build_recipe_back(r);
+		return -1;
+	}
+	return 0;
+}
+
+int
+build_recipe_text(struct build_recipe *r, const struct dray_json *o, const char *key, const char **out, struct dray_err *e)
+{
+	size_t len;
+	int rc = 0;
+
+	if (!dray_json_has(o, key))
+		return 0;
+	build_recipe_key(r, key);
+	if (dray_json_str(o, key, out, &len, "recipe", e) != 0)
+		rc = build_recipe_fail(r, e, "%s: a text is wanted", key);
+	build_recipe_back(r);
+	return rc;
+}
+
+int
+build_recipe_number(struct build_recipe *r, const struct dray_json *o, const char *key, int64_t max, uint64_t *out,
+    struct dray_err *e)
+{
+	int64_t n;
+	int rc = 0;
+
+	if (!dray_json_has(o, key))
+		return 0;
+	build_recipe_key(r, key);
+	if (dray_json_int(o, key, 1, max, &n, "recipe", e) != 0)
+		rc = build_recipe_fail(r, e, "%s: a number from 1 to %" PRId64 " is wanted", key, max);
+	else
+		*out = (uint64_t)n;
+	build_recipe_back(r);
+	return rc;
+}
+
+int
+build_recipe_bool(struct build_recipe *r, const struct dray_json *o, const char *key, bool *out, struct dray_err *e)
+{
+	bool b = false;
+	int rc = 0;
+
+	if (!dray_json_has(o, key))
+		return 0;
+	build_recipe_key(r, key);
+	if (dray_json_bool(o, key, &b, "recipe", e) != 0)
+		rc = build_recipe_fail(r, e, "%s: true or false is wanted", key);
+	build_recipe_back(r);
+	*out |= b;
+	return rc;
+}
+
+const char **
+build_recipe_list(struct build_recipe *r, size_t n, struct dray_err *e)
+{
+	const char **v = calloc(n + 1, sizeof(const char *));
+
+	if (v == NULL || r->n_lists == sizeof(r->lists) / sizeof(r->lists[0])) {
+		free(v);
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		return NULL;
+	}
+	return r->lists[r->n_lists++] = v;
+}
+
+int
+build_recipe_array(struct build_recipe *r, const struct dray_json *o, const char *key, const struct dray_json **a, size_t *n,
+    struct dray_err *e)
+{
+	*a = NULL;
+	*n = 0;
+	if (!dray_json_has(o, key))
+		return 0;
+	build_recipe_key(r, key);
+	if (dray_json_arr(o, key, a, n, "recipe", e) == 0)
+		return 0;
+	build_recipe_fail(r, e, "%s: an array is wanted", key);
+	build_recipe_back(r);
+	return -1;
+}
+
+int
+build_recipe_file(struct build_recipe *r, const char *path, struct dray_err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = -1;
+	struct stat st;
+
+	if (fd == -1 || fstat(fd, &st) != 0) {
+		dray_fail_errno(e, "cannot be read");
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size > (off_t)RECIPE_MAX) {
+		dray_fail(e, DRAY_E_USAGE, "a recipe is a regular file of at most 4 MiB");
+		goto out;
+	}
+	if ((r->text = malloc((size_t)st.st_size + 1)) == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	while (r->len < (size_t)st.st_size) {
+		ssize_t n = read(fd, r->text + r->len, (size_t)st.st_size - r->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			dray_fail_errno(e, "cannot be read");
+			goto out;
+		}
+		if (n == 0)
+			break;	/* it has become shorter; what there is may still be JSON, or not */
+		r->len += (size_t)n;
+	}
+	rc = 0;
+out:
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
