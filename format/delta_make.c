@@ -71,12 +71,13 @@ agrees(const struct dray_matcher *m, size_t i, int64_t diag)
 
 /* how far the alignment in use goes on towards @to with more bytes that agree than not */
 static size_t
-forward(const struct maker *k, size_t to)
+forward(struct maker *k, size_t to)
 {
 	const uint8_t *src = k->m.src + k->at, *ref = k->m.ref + k->ref;
 	size_t max = to - k->at < k->m.ref_len - k->ref ? to - k->at : k->m.ref_len - k->ref, len = 0;
 	int64_t score = 0, best = 0;
 
+	k->m.work += max;
 	for (size_t i = 0; i < max; i++) {
 		score += src[i] == ref[i] ? 1 : -1;
 		if (score > best) {
@@ -89,11 +90,12 @@ forward(const struct maker *k, size_t to)
 
 /* the same backwards from a match at @to, @pos */
 static size_t
-backward(const struct maker *k, size_t to, size_t pos)
+backward(struct maker *k, size_t to, size_t pos)
 {
 	size_t max = to - k->at < pos ? to - k->at : pos, len = 0;
 	int64_t score = 0, best = 0;
 
+	k->m.work += max;
 	for (size_t i = 1; i <= max; i++) {
 		score += k->m.src[to - i] == k->m.ref[pos - i] ? 1 : -1;
 		if (score > best) {
@@ -154,7 +156,7 @@ scan(struct maker *k, struct dray_err *e)
 		i += len;
 		for (counted = i; i < m->len; i++) {
 			len = dray_match_find(&k->m, i, diag, &pos);
-			for (; counted < i + len || counted <= i; counted++)
+			for (; counted < i + len || counted <= i; counted++, k->m.work++)
 				agree += agrees(m, counted, diag);
 			if ((len != 0 && len == agree) || len > agree + BETTER)
 				break;
@@ -234,7 +236,7 @@ dray_delta_make(const uint8_t *src, size_t len, const uint8_t *ref, size_t ref_l
 	struct maker k = { .m = { .src = src, .len = len, .ref = ref, .ref_len = ref_len } };
 	int rc = -1;
 
-	d->steps = d->exact = d->diff = d->extra = 0;
+	d->steps = d->exact = d->diff = d->extra = d->work = 0;
 	d->len = 0;
 	if (dray_match_blocks(&k.m, e) != 0)
 		goto out;
@@ -249,6 +251,7 @@ dray_delta_make(const uint8_t *src, size_t len, const uint8_t *ref, size_t ref_l
 		goto out;
 	rc = write_parts(&k, d, e);
 out:
+	d->work = k.m.work;
 	dray_match_free(&k.m);
 	free(k.steps);
 	return rc;

@@ -105,7 +105,7 @@ add_cover(struct dray_matcher *m, size_t src, size_t ref, size_t len, struct dra
 
 /* the best block for src from @i on; false: none is equal. Goes on with alignment @diag if that matches */
 static bool
-best_block(const struct dray_matcher *m, const struct blocks *b, uint64_t h, size_t i, int64_t diag, size_t *ref)
+best_block(struct dray_matcher *m, const struct blocks *b, uint64_t h, size_t i, int64_t diag, size_t *ref)
 {
 	int64_t on = (int64_t)i + diag;
 	size_t best = BLOCK - 1;
@@ -121,6 +121,7 @@ best_block(const struct dray_matcher *m, const struct blocks *b, uint64_t h, siz
 		size_t at = (size_t)(k - 1) * BLOCK;
 		size_t n = same(m->src + i, m->ref + at, min_of(RANK, min_of(m->len - i, m->ref_len - at)));
 
+		m->work += n + 1;
 		if (n > best) {
 			best = n;
 			*ref = at;
@@ -158,6 +159,7 @@ dray_match_blocks(struct dray_matcher *m, struct dray_err *e)
 		while (i - back > end && ref > back && m->src[i - back - 1] == m->ref[ref - back - 1])
 			back++;
 		n = same(m->src + i, m->ref + ref, min_of(m->len - i, m->ref_len - ref));
+		m->work += back + n;
 		if (add_cover(m, i - back, ref - back, back + n, e) != 0)
 			goto out;
 		diag = (int64_t)ref - (int64_t)i;
@@ -193,7 +195,7 @@ dray_match_suffixes(struct dray_matcher *m, struct dray_err *e)
 }
 
 static size_t
-search(const struct dray_matcher *m, size_t i, size_t *pos)
+search(struct dray_matcher *m, size_t i, size_t *pos)
 {
 	const uint8_t *p = m->src + i;
 	size_t left = m->len - i, best = 0, lo, hi;
@@ -206,6 +208,7 @@ search(const struct dray_matcher *m, size_t i, size_t *pos)
 		size_t mid = lo + (hi - lo) / 2, at = (size_t)m->sa[mid];
 		size_t max = min_of(NEAR, min_of(left, m->ref_len - at)), n = same(p, m->ref + at, max);
 
+		m->work += n + 1;
 		if (n > best) {
 			best = n;
 			*pos = at;
@@ -235,6 +238,7 @@ dray_match_find(struct dray_matcher *m, size_t i, int64_t diag, size_t *pos)
 	if (on >= 0 && (uint64_t)on < m->ref_len) {
 		size_t n = same(m->src + i, m->ref + on, min_of(NEAR, min_of(m->len - i, m->ref_len - (size_t)on)));
 
+		m->work += n + 1;
 		if (n >= ALIGNED) {
 			*pos = (size_t)on;
 			return n;

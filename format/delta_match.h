@@ -21,6 +21,7 @@ struct dray_matcher {
 	size_t at;			/* the first cover that does not end before the last position asked for */
 	int32_t *sa;			/* NULL: only covers are looked at */
 	uint32_t *bucket;		/* 65,537: where suffixes that begin with two bytes begin in sa */
+	uint64_t work;			/* bytes compared */
 };
 
 /** dray_match_blocks - find the covers: all equal stretches of 63 bytes and more, and most from 32 bytes on */

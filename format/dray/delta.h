@@ -24,6 +24,7 @@ struct dray_delta {		/* made by dray_delta_make; all zero at first, reusable */
 	size_t len, cap;
 	uint64_t steps;		/* triples */
 	uint64_t exact, diff, extra;	/* bytes of out: equal to the base; sum with a difference that is not 0; copied */
+	uint64_t work;		/* bytes compared while matching: stays within a small multiple of the input */
 };
 
 /**

@@ -95,8 +95,10 @@ struct dray_encode_out {
 
 /**
  * dray_encode_best - encode one frame by each kind that is allowed and promising, keep the smallest
- * Equal sizes: plain before prefix before addcopy. Deterministic. Needs libdivsufsort; memory: besides zstd's about
- * 5 * ref_len + 2 * (ref_len + len) bytes.
+ * If only addcopy is allowed and most of src is not in ref, the result is a prefix frame. Text and catalogues gain
+ * nothing by addcopy: allow the other two. Levels above 9 also try 9, which short frames often like better.
+ * Deterministic. Needs libdivsufsort. Memory besides zstd's: about 5 * ref_len + 4 * len bytes, with a filter
+ * ref_len + len more.
  */
 DRAY_MUST_CHECK int dray_encode_best(struct dray_encoder *c, const struct dray_encode_in *in,
     struct dray_encode_out *out, struct dray_err *e);
