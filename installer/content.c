@@ -130,8 +130,10 @@ wait_turn(struct stage *s, struct want *want, uint32_t piece, struct dray_err *e
 	struct timespec ts;
 
 	while (want->next_piece != piece) {
-		if (dray_pool_stopped(s->pool))
-			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");	/* another failure is the one to tell */
+		if (dray_pool_stopped(s->pool)) {
+			dray_err_clear(e);	/* another job's failure is the one to tell (pool.h) */
+			return -1;
+		}
 		clock_gettime(CLOCK_REALTIME, &ts);
 		ts.tv_nsec += 50 * 1000 * 1000;
 		if (ts.tv_nsec >= 1000 * 1000 * 1000) {
