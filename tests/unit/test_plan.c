@@ -239,7 +239,8 @@ every_pair_with_a_local_edit(void)
 				check_swap(&s, "xdd/c", DRAY_FILE, DRAY_FILE, 0);
 			} else if (*a == 'd' && *b == '-') {
 				CHECK(note_of(&s, path, INST_NOTE_KEPT_DIR) != NULL);
-				CHECK_HAS(note_of(&s, path, INST_NOTE_KEPT_DIR)->why, "xd-/mine");
+				if (note_of(&s, path, INST_NOTE_KEPT_DIR) != NULL)
+					CHECK_HAS(note_of(&s, path, INST_NOTE_KEPT_DIR)->why, "xd-/mine");
 				check_swap(&s, "xd-/c", DRAY_FILE, DRAY_ABSENT, 0);
 				check_swap(&s, "xd-/o", DRAY_FILE, DRAY_ABSENT, 0);
 			} else if (*a == 'd' || (*a == 'p' && *b == 'd')) {
@@ -427,6 +428,7 @@ hard_link_groups_are_one_object_afterwards(void)
 {
 	static const struct pm_row rows[] = {
 		{ "c1", "f,c,@c", "f,d,@c", NULL }, { "c2", "f,c,@c", "f,d,@c", NULL },		/* new content */
+		{ "f1", "f,q", "f,q,@f", NULL }, { "f2", "f,q", "f,q,@f", NULL },		/* joined */
 		{ "g0", NULL, "f,g,@g", NULL }, { "g1", "f,g,@g", "f,g,@g", NULL },		/* a name more */
 		{ "m1", "f,m,@m", "f,m,600,@m", NULL }, { "m2", "f,m,@m", "f,m,600,@m", NULL },	/* mode */
 		{ "o1", "f,o,@o", "f,o,600,@o", NULL }, { "o2", "f,o,@o", "f,o,600,@o", NULL },	/* mode, linked outside */
@@ -442,6 +444,8 @@ hard_link_groups_are_one_object_afterwards(void)
 	scene_release(&s, rows, N(rows), 1);
 	check_swap(&s, "c1", DRAY_FILE, DRAY_FILE, 0);
 	check_swap(&s, "c2", DRAY_FILE, DRAY_FILE, 0);
+	check_swap(&s, "f1", DRAY_FILE, DRAY_FILE, 0);
+	check_swap(&s, "f2", DRAY_FILE, DRAY_FILE, 0);
 	/* the content of the new name is at the old one, which is made anew too */
 	check_swap(&s, "g0", DRAY_ABSENT, DRAY_FILE, 0);
 	check_swap(&s, "g1", DRAY_FILE, DRAY_FILE, 0);
