@@ -210,13 +210,12 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 }
 
 static int
-pack(const struct build_opts *o, struct build_result *r, struct build_resolved **rs, struct build_packed **packed,
-    struct dray_err *e)
+pack(const struct build_opts *o, struct build_result *r, struct build_resolved **rs, struct dray_err *e)
 {
 	struct build_release *bases[DRAY_MAX_BASES];
-	struct tool_progress p;
-	struct build_pack_opts po = { .level = o->level, .threads = (unsigned)o->common->jobs,
-		.progress = tool_progress_at, .ctx = &p };
+	struct tool_progress look, p;
+	struct build_pack_opts po = { .level = o->level, .slim = o->slim, .threads = (unsigned)o->common->jobs,
+		.cache = r->cache, .look = tool_progress_at, .look_ctx = &look, .progress = tool_progress_at, .ctx = &p };
 	char *dir;
 	int rc;
 
@@ -227,8 +226,10 @@ pack(const struct build_opts *o, struct build_result *r, struct build_resolved *
 	if ((dir = temp_dir(o)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	po.dir = dir;
+	tool_progress_begin(&look, o->common, "compare", 0);
 	tool_progress_begin(&p, o->common, "pack", (*rs)->wanted_bytes);
-	rc = build_pack(r->target, *rs, &po, packed, e);
+	rc = build_pack(*rs, &po, &r->packed, e);
+	tool_progress_end(&look);
 	tool_progress_end(&p);
 	free(dir);
 	return rc;
@@ -264,7 +265,6 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 {
 	struct dray_desc *d = dray_desc_new();
 	struct build_resolved *rs = NULL;
-	struct build_packed *packed = NULL;
 	struct build_note *notes = NULL;
 	struct dray_key *keys[DRAY_SLOT_SIGS_MAX] = { NULL };
 	unsigned threads = (unsigned)o->common->jobs;
@@ -279,16 +279,17 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	for (size_t i = 0; i < o->keys.n; i++)
 		if (build_key_load(o->keys.v[i], o->pass_file, &keys[i], e) != 0)
 			goto out;
+	if (!o->no_cache && build_cache_open(o->cache_dir, &r->cache, e) != 0)
+		goto out;
 	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0 ||
 	    describe(o, r, d, e) != 0)
 		goto out;
 	r->scan_ms = now_ms() - at;
 	at += r->scan_ms;
-	if (pack(o, r, &rs, &packed, e) != 0)
+	if (pack(o, r, &rs, e) != 0)
 		goto out;
-	r->pack_ms = now_ms() - at;
-	at += r->pack_ms;
-	if (build_write(t->fd, d, rs, packed, notes, o->notes.n, o->level, threads, &r->sizes, e) != 0 ||
+	at = now_ms();
+	if (build_write(t->fd, d, rs, r->packed, notes, o->notes.n, o->level, threads, &r->sizes, e) != 0 ||
 	    (o->keys.n > 0 &&
 	    build_sign_fd(t->fd, (const struct dray_key *const *)keys, o->keys.n, false, e) != 0))
 		goto out;
@@ -305,7 +306,6 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 out:
 	for (size_t i = 0; i < o->keys.n; i++)
 		dray_key_free(keys[i]);
-	build_packed_free(packed);
 	build_resolved_free(rs);
 	build_notes_free(notes, o->notes.n);
 	dray_desc_free(d);
@@ -340,4 +340,6 @@ build_result_free(struct build_opts *o, struct build_result *r)
 	for (size_t i = 0; i < o->n_bases; i++)
 		build_release_free(o->bases[i].release);
 	build_release_free(r->target);
+	build_packed_free(r->packed);
+	build_cache_close(r->cache);
 }

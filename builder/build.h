@@ -47,6 +47,8 @@ struct build_opts {
 	bool slim;			/* mode of the bundle */
 	const struct dray_json *triggers;	/* array, checked, or NULL */
 	int level;
+	const char *cache_dir;		/* NULL: the usual one */
+	bool no_cache;
 };
 
 struct build_result {
@@ -56,7 +58,9 @@ struct build_result {
 	uint8_t id[32];
 	uint64_t built;
 	size_t n_signed;
-	int64_t scan_ms, pack_ms, write_ms, check_ms;
+	struct build_packed *packed;	/* its figures */
+	struct build_cache *cache;	/* its figures; NULL: none was used */
+	int64_t scan_ms, write_ms, check_ms;
 };
 
 /**

@@ -160,6 +160,10 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u keys", DRAY_SLOT_SIGS_MAX);
 	if (o->pass_file != NULL && o->keys.n == 0)
 		return dray_fail(e, DRAY_E_USAGE, "--passphrase-file goes with --key only");
+	if (o->slim && a->from.n == 0)
+		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from only: without a base all copies are full");
+	if (o->no_cache && o->cache_dir != NULL)
+		return dray_fail(e, DRAY_E_USAGE, "--cache and --no-cache exclude each other");
 	if (o->compatible.n > 16)
 		return dray_fail(e, DRAY_E_USAGE, "more than 16 times --compatible");
 	for (size_t i = 0; i < o->compatible.n; i++)
@@ -214,6 +218,10 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		{ "compatible", 0, TOOL_LIST, &a.compatible, 0, 0, "NAME", "another product it fits; repeats" },
 		{ "os", 0, TOOL_TEXT, &a.os, 0, 0, "NAME", "linux, freebsd or any (default)" },
 		{ "level", 0, TOOL_TEXT, &a.level, 0, 0, "LEVEL", "fast (9), default (19) or 1 to 19" },
+		{ "slim", 0, TOOL_FLAG, &a.slim, 0, 0, NULL,
+		  "no full copy of what every base can be made into the new one: for targets without local changes" },
+		{ "cache", 0, TOOL_TEXT, &o->cache_dir, 0, 0, "DIR", "compressed frames of earlier builds; default ~/.cache/dray" },
+		{ "no-cache", 0, TOOL_FLAG, &o->no_cache, 0, 0, NULL, "compress everything anew, keep nothing" },
 		{ "note", 0, TOOL_LIST, &a.notes, 0, 0, "FILE", "attach this file; repeats" },
 		{ "config", 0, TOOL_LIST, &a.config, 0, 0, "PATTERN", "files that people edit; repeats" },
 		{ "path-set", 0, TOOL_LIST, &a.path_sets, 0, 0, "NAME",

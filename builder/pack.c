@@ -1,322 +1,368 @@
 /*
- * pack.c - one reader goes through the contents in order and hashes them again, workers compress, and whoever
- * finishes the frame that is due writes it and all that wait behind it. So the order of the file is the order of the
- * plan, and memory is bounded by the slots of the ring.
+ * pack.c - the largest frames first, so that all cores are busy to the end. Each worker reads what its frame is made of,
+ * looks into the cache, encodes, decodes what it encoded, and appends it to an unnamed file; the order of the bundle is
+ * made later, from the plan. Memory is bounded by the frames under way.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "builder/pack.h"
-#include "builder/pack_plan.h"
+#include "builder/pack_result.h"
 #include "builder/temp.h"
+#include "dray/descriptor.h"
 #include "dray/digest.h"
 #include "dray/frame.h"
+#include "dray/num.h"
 #include "dray/pool.h"
 #include "tool/tool.h"
 
-struct slot {
-	size_t frame;			/* number in the plan */
-	uint8_t *in, *out;
-	size_t in_cap, out_cap, out_len;
-	uint8_t sha256[32];
-	bool done;
+#define CACHE_RULES "dray frame 1"	/* changes when the same inputs are to give something else */
+#define TRIAL_LEVEL 3
+#define SURELY 60u		/* per cent of a trial: a delta below this pays, whatever the level */
+#define PAYS 95u		/* per cent of a full copy: above this a delta is not worth its risk */
+
+struct buf { uint8_t *p; size_t cap; };
+
+struct worker {
+	struct dray_encoder *enc;
+	struct dray_decoder *dec;
+	struct dray_sha256 *h;
+	struct buf src, ref, back, kept;
+	struct build_cached cached;
 };
 
 struct packer {
 	const struct build_pack_opts *o;
-	const struct build_release *target;
 	struct build_resolved *rs;
 	struct build_packed *to;
+	struct pack_reader reader;
+	struct build_bases bases;
 	struct pack_plan plan;
-	struct dray_encoder **encoders;	/* one per thread */
-	struct dray_sha256 **hashers;	/* the same; the last one is the reader's */
-	struct dray_pool *pool;
-	struct slot *ring;
-	size_t n_ring;
-
-	pthread_mutex_t lock;		/* of all below and of rs->tables */
-	pthread_cond_t moved;		/* a slot became free, or the pool stopped */
-	size_t next;			/* the frame that is due */
-	bool failed;
+	struct pack_result *results;	/* by frame of the plan */
+	uint32_t *order;		/* in which frames are packed */
+	struct worker *workers;
+	struct dray_desc *desc;		/* the widest limits, to decode with */
+	_Atomic uint64_t end;		/* of the unnamed file */
+	_Atomic uint64_t done;		/* bytes */
+	uint64_t total;
 };
 
-/* the frame that is due, under the lock */
-static int
-write_frame(struct packer *k, const struct slot *s, struct dray_err *e)
+static int64_t
+now_ms(void)
 {
-	struct build_packed *to = k->to;
-	uint32_t len = (uint32_t)s->out_len, out = k->plan.frames[s->frame].out, row;
-	struct dray_frame f = { .kind = DRAY_FRAME_PLAIN, .stored = len, .out = out, .sha256 = s->sha256 };
+	struct timespec t;
 
-	if (to->n_blocks == 0 || to->blocks[to->n_blocks - 1] + len > BUILD_BLOCK_BYTES) {
-		if (to->n_blocks == to->cap_blocks) {
-			size_t cap = to->cap_blocks == 0 ? 64 : to->cap_blocks * 2;
-			uint64_t *v = realloc(to->blocks, cap * sizeof(*v));
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
-			if (v == NULL)
-				return dray_fail(e, DRAY_E_IO, "out of memory");
-			to->blocks = v;
-			to->cap_blocks = cap;
-		}
-		to->blocks[to->n_blocks++] = 0;
-	}
-	f.block = (uint32_t)(to->n_blocks - 1);
-	if (build_temp_write(to->fd, to->stored, s->out, len, e) != 0)
-		return dray_wrap(e, "temporary file in %s", k->o->dir);
-	if (dray_iw_frame(k->rs->tables, &f, NULL, 0, &row, e) != 0)
-		return -1;
-	to->blocks[to->n_blocks - 1] += len;
-	to->stored += len;
-	to->plain += out;
-	to->n_frames++;
-	if (len > to->max_stored)
-		to->max_stored = len;
-	if (out > to->max_out)
-		to->max_out = out;
+static int
+room(struct buf *b, size_t want, struct dray_err *e)
+{
+	if (want <= b->cap && b->p != NULL)
+		return 0;
+	free(b->p);
+	b->cap = 0;
+	if ((b->p = malloc(want + 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	b->cap = want;
 	return 0;
 }
 
-/* mark @s done, then write all frames that are due */
 static int
-deliver(struct packer *k, struct slot *s, struct dray_err *e)
+read_ref(struct packer *k, struct worker *w, const struct pack_frame *f, struct dray_err *e)
 {
-	uint64_t plain;
-	int rc = 0;
+	size_t at = 0;
 
-	pthread_mutex_lock(&k->lock);
-	s->done = true;
-	while (rc == 0 && !k->failed) {
-		struct slot *due = &k->ring[k->next % k->n_ring];
+	if (room(&w->ref, (size_t)f->ref, e) != 0)
+		return -1;
+	for (size_t i = f->range_first; i < f->range_first + f->ranges; i++) {
+		const struct dray_range *r = &k->plan.ranges[i];
 
-		if (!due->done || due->frame != k->next)
-			break;
-		if ((rc = write_frame(k, due, e)) == 0) {
-			due->done = false;
-			k->next++;
-		}
+		if (build_pack_read(&k->reader, w->h, r->content, true, r->offset, (size_t)r->len, w->ref.p + at, e) != 0)
+			return -1;
+		at += (size_t)r->len;
 	}
-	plain = k->to->plain;
-	k->failed |= rc != 0;
-	pthread_cond_broadcast(&k->moved);
-	pthread_mutex_unlock(&k->lock);
-	if (rc == 0 && k->o->progress != NULL)
-		k->o->progress(k->o->ctx, plain, k->rs->wanted_bytes);
-	return rc;
+	return 0;
 }
 
 static int
-encode(void *ctx, unsigned worker, void *job, struct dray_err *e)
+read_src(struct packer *k, struct worker *w, const struct pack_frame *f, struct dray_err *e)
+{
+	if (room(&w->src, f->out, e) != 0)
+		return -1;
+	for (size_t i = f->first; i < f->first + f->n; i++) {
+		const struct pack_part *p = &k->plan.parts[i];
+
+		if (build_pack_read(&k->reader, w->h, p->content, false, p->at, p->len, w->src.p + p->offset, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* all that the stored bytes depend on */
+static int
+key_of(const struct packer *k, struct worker *w, const struct pack_frame *f, uint8_t key[32], struct dray_err *e)
+{
+	uint8_t head[2 * DRAY_SHA256_LEN + 32] = { 0 }, num[16];
+	const char *ids[] = { CACHE_RULES, dray_encoder_id(), dray_match_id() };
+
+	if (dray_sha256_once(w->h, w->src.p, f->out, head, e) != 0 ||
+	    dray_sha256_once(w->h, w->ref.p, (size_t)f->ref, head + DRAY_SHA256_LEN, e) != 0)
+		return -1;
+	dray_put_u64(head + 64, f->out);
+	dray_put_u64(head + 72, f->ref);
+	dray_put_u32(head + 80, (uint32_t)k->o->level);
+	head[84] = f->filter;
+	dray_put_u64(head + 88, f->filter != 0 ? k->plan.parts[f->first].at : 0);
+	if (dray_sha256_begin(w->h, e) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (dray_sha256_add(w->h, ids[i], strlen(ids[i]) + 1, e) != 0)
+			return -1;
+	if (dray_sha256_add(w->h, head, sizeof(head), e) != 0)
+		return -1;
+	/* without a filter only the bytes count, not where they stand */
+	for (size_t i = f->range_first; f->filter != 0 && i < f->range_first + f->ranges; i++) {
+		dray_put_u64(num, k->plan.ranges[i].offset);
+		dray_put_u64(num + 8, k->plan.ranges[i].len);
+		if (dray_sha256_add(w->h, num, sizeof(num), e) != 0)
+			return -1;
+	}
+	return dray_sha256_end(w->h, key, e);
+}
+
+/* does what was stored give back what went in? Filters w->ref in place */
+static int
+prove(const struct packer *k, struct worker *w, const struct pack_frame *f, uint8_t kind, uint32_t raw,
+    const uint8_t *p, size_t len, struct dray_err *e)
+{
+	bool based = kind != DRAY_FRAME_PLAIN;
+	struct dray_ref ref = { .p = w->ref.p, .len = based ? (size_t)f->ref : 0,
+		.ranges = k->plan.ranges + f->range_first, .n = based ? f->ranges : 0 };
+	struct dray_frame row = { .kind = kind, .filter = f->filter, .stored = (uint32_t)len, .out = f->out, .raw = raw,
+		.range_count = based ? (uint32_t)f->ranges : 0 };
+
+	if (room(&w->back, f->out, e) != 0 ||
+	    dray_decode_frame(w->dec, &row, p, &ref, k->plan.parts[f->first].at, k->desc, w->back.p, e) != 0)
+		return -1;
+	if (memcmp(w->back.p, w->src.p, f->out) != 0)
+		return dray_fail(e, DRAY_E_IO, "decodes to other bytes");
+	return 0;
+}
+
+/* the smallest way to store it; a delta that hardly saves anything is not one */
+static int
+encode(struct packer *k, struct worker *w, const struct pack_frame *f, struct dray_encode_out *best,
+    struct dray_err *e)
+{
+	struct dray_encode_in in = { .src = w->src.p, .len = f->out, .ref = w->ref.p, .ref_len = (size_t)f->ref,
+		.filter = f->filter, .ranges = k->plan.ranges + f->range_first, .n_ranges = f->ranges,
+		.content_at = k->plan.parts[f->first].at };
+	struct dray_encode_out plain;
+
+	if (dray_encode_best(w->enc, &in, best, e) != 0)
+		return -1;
+	if (best->kind == DRAY_FRAME_PLAIN)
+		return 0;
+	if (room(&w->kept, best->len, e) != 0)
+		return -1;
+	memcpy(w->kept.p, best->p, best->len);
+	best->p = w->kept.p;
+	in.ref_len = 0;
+	in.n_ranges = 0;
+	in.kinds = DRAY_TRY_PLAIN;
+	in.level = k->o->level < TRIAL_LEVEL ? 0 : TRIAL_LEVEL;
+	if (dray_encode_best(w->enc, &in, &plain, e) != 0)
+		return -1;
+	if ((uint64_t)best->len * 100 <= (uint64_t)plain.len * SURELY)
+		return 0;
+	in.level = 0;
+	if (dray_encode_best(w->enc, &in, &plain, e) != 0)
+		return -1;
+	if ((uint64_t)best->len * 100 > (uint64_t)plain.len * PAYS)
+		*best = plain;
+	return 0;
+}
+
+static int
+store(struct packer *k, struct worker *w, struct pack_result *r, uint8_t kind, uint32_t raw, const uint8_t *p,
+    size_t len, struct dray_err *e)
+{
+	*r = (struct pack_result){ .len = (uint32_t)len, .raw = raw, .kind = kind };
+	r->at = atomic_fetch_add(&k->end, len);
+	if (dray_sha256_once(w->h, p, len, r->sha256, e) != 0)
+		return -1;
+	if (build_temp_write(k->to->fd, r->at, p, len, e) != 0)
+		return dray_wrap(e, "temporary file in %s", k->o->dir);
+	return 0;
+}
+
+/* 1: not in the cache */
+static int
+from_cache(struct packer *k, struct worker *w, const struct pack_frame *f, const uint8_t key[32],
+    struct pack_result *r, struct dray_err *e)
+{
+	struct build_cached *v = &w->cached;
+	struct dray_err ignored;
+
+	if (!build_cache_get(k->o->cache, w->h, key, v))
+		return 1;
+	dray_err_clear(&ignored);
+	if (v->kind <= DRAY_FRAME_ADDCOPY && (v->kind == DRAY_FRAME_PLAIN || f->ref > 0) &&
+	    (v->kind == DRAY_FRAME_ADDCOPY ? v->raw <= f->out + DRAY_DELTA_OVERHEAD(f->out) : v->raw == f->out) &&
+	    prove(k, w, f, v->kind, v->raw, v->p, v->len, &ignored) == 0)
+		return store(k, w, r, v->kind, v->raw, v->p, v->len, e);
+	/* a cache of somebody else's making; the proof has left its traces in the base bytes */
+	build_cache_drop(k->o->cache, key);
+	return read_ref(k, w, f, e) == 0 ? 1 : -1;
+}
+
+static int
+pack_one(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 {
 	struct packer *k = ctx;
-	struct slot *s = job;
+	struct worker *w = &k->workers[worker];
+	const struct pack_frame *f = &k->plan.frames[k->order[i]];
+	struct pack_result *r = &k->results[k->order[i]];
+	struct dray_encode_out best = { .p = NULL };
+	uint8_t key[32] = { 0 };
+	uint64_t done;
+	int rc = 1;
 
-	if (dray_encode(k->encoders[worker], s->in, k->plan.frames[s->frame].out, s->out, s->out_cap, &s->out_len,
-	    e) == 0 && dray_sha256_once(k->hashers[worker], s->out, s->out_len, s->sha256, e) == 0 &&
-	    deliver(k, s, e) == 0)
-		return 0;
-	/* the reader may wait for this very slot */
-	pthread_mutex_lock(&k->lock);
-	k->failed = true;
-	pthread_cond_broadcast(&k->moved);
-	pthread_mutex_unlock(&k->lock);
-	return -1;
-}
-
-static int
-room_in(uint8_t **buf, size_t *cap, size_t want, struct dray_err *e)
-{
-	uint8_t *p;
-
-	if (want <= *cap)
-		return 0;
-	if ((p = realloc(*buf, want)) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	*buf = p;
-	*cap = want;
-	return 0;
-}
-
-/* wait until the slot of frame @i has been written; NULL: a worker failed */
-static struct slot *
-free_slot(struct packer *k, size_t i)
-{
-	struct slot *s = &k->ring[i % k->n_ring];
-	bool failed;
-
-	pthread_mutex_lock(&k->lock);
-	while (!k->failed && i >= k->next + k->n_ring)
-		pthread_cond_wait(&k->moved, &k->lock);
-	failed = k->failed;
-	pthread_mutex_unlock(&k->lock);
-	return failed ? NULL : s;
-}
-
-struct reading {
-	struct build_reader r;		/* of the content that is open; fd -1: none */
-	struct dray_sha256 *hash;
-};
-
-static void
-close_reader(struct build_reader *r)
-{
-	if (r->owned && r->fd != -1)
-		close(r->fd);
-	*r = (struct build_reader){ .fd = -1 };
-}
-
-/* the bytes of @part into @to; the whole content is hashed from part to part and compared at its end */
-static int
-read_part(struct packer *k, struct reading *rd, const struct pack_part *part, uint8_t *to, struct dray_err *e)
-{
-	const struct build_content *c = &k->rs->contents[part->content];
-	const struct build_node *nd = &k->target->v[c->node];
-	uint8_t sum[32];
-
-	if (part->at == 0) {
-		close_reader(&rd->r);
-		if (k->target->open(k->target, nd, &rd->r, e) != 0 || dray_sha256_begin(rd->hash, e) != 0)
+	if (tool_signal_seen() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (read_src(k, w, f, e) != 0 || read_ref(k, w, f, e) != 0)
+		return -1;
+	if (k->o->cache != NULL && (key_of(k, w, f, key, e) != 0 || (rc = from_cache(k, w, f, key, r, e)) < 0))
+		return -1;
+	if (rc == 1) {
+		if (encode(k, w, f, &best, e) != 0)
 			return -1;
+		if (prove(k, w, f, best.kind, best.raw, best.p, best.len, e) != 0)
+			return dray_wrap(e, "internal: a new frame does not decode");
+		if (store(k, w, r, best.kind, best.raw, best.p, best.len, e) != 0)
+			return -1;
+		build_cache_put(k->o->cache, w->h, key, best.kind, best.raw, best.p, best.len);
 	}
-	for (size_t got = 0; got < part->len;) {
-		ssize_t n = pread(rd->r.fd, to + got, part->len - got, (off_t)(rd->r.at + part->at + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return dray_fail_errno(e, "cannot be read");
-		if (n == 0)
-			return dray_fail(e, DRAY_E_IO, "changed since the tree was read (it is shorter now)");
-		got += (size_t)n;
-	}
-	if (dray_sha256_add(rd->hash, to, part->len, e) != 0)
-		return -1;
-	if (part->at + part->len < c->size)
-		return 0;
-	close_reader(&rd->r);
-	if (dray_sha256_end(rd->hash, sum, e) != 0)
-		return -1;
-	if (memcmp(sum, c->sha256, sizeof(sum)) != 0)
-		return dray_fail(e, DRAY_E_IO, "changed since the tree was read");
+	done = k->done += f->out;
+	if (k->o->progress != NULL)
+		k->o->progress(k->o->ctx, done, k->total);
 	return 0;
 }
 
-/* all frames into the pool; -1 with e->code DRAY_OK: a worker failed and knows why */
-static int
-feed(struct packer *k, struct dray_err *e)
-{
-	struct reading rd = { .r = { .fd = -1 }, .hash = k->hashers[k->o->threads] };
-	int rc = -1;
+/* --- the whole ----------------------------------------------------------------------------------------------------- */
 
+struct cost { uint64_t bytes; uint32_t frame; };
+
+static int
+cost_cmp(const void *pa, const void *pb)
+{
+	const struct cost *a = pa, *b = pb;
+
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+static int
+largest_first(struct packer *k, struct dray_err *e)
+{
+	struct cost *v = calloc(k->plan.n_frames + 1, sizeof(*v));
+
+	k->order = calloc(k->plan.n_frames + 1, sizeof(*k->order));
+	k->results = calloc(k->plan.n_frames + 1, sizeof(*k->results));
+	if (v == NULL || k->order == NULL || k->results == NULL) {
+		free(v);
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	}
 	for (size_t i = 0; i < k->plan.n_frames; i++) {
-		const struct pack_frame *f = &k->plan.frames[i];
-		struct slot *s = free_slot(k, i);
-		size_t at = 0;
-
-		if (s == NULL)
-			goto out;
-		if (tool_signal_seen() != 0) {
-			dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-			goto out;
-		}
-		s->frame = i;
-		if (room_in(&s->in, &s->in_cap, f->out, e) != 0 ||
-		    room_in(&s->out, &s->out_cap, dray_encode_bound(f->out), e) != 0)
-			goto out;
-		for (size_t p = f->first; p < f->first + f->n; p++) {
-			const struct pack_part *part = &k->plan.parts[p];
-			const struct build_node *nd = &k->target->v[k->rs->contents[part->content].node];
-
-			if (read_part(k, &rd, part, s->in + at, e) != 0) {
-				if (e->code == DRAY_E_IO)
-					dray_hint(e, "build from a tree that is at rest; nothing was written");
-				build_path_err(e, k->target, nd->path, nd->len);
-				goto out;
-			}
-			at += part->len;
-		}
-		if (dray_pool_push(k->pool, s) != 0)
-			goto out;
+		v[i] = (struct cost){ k->plan.frames[i].out + k->plan.frames[i].ref, (uint32_t)i };
+		k->total += k->plan.frames[i].out;
 	}
-	rc = 0;
-out:
-	close_reader(&rd.r);
-	return rc;
+	qsort(v, k->plan.n_frames, sizeof(*v), cost_cmp);
+	for (size_t i = 0; i < k->plan.n_frames; i++)
+		k->order[i] = v[i].frame;
+	free(v);
+	return 0;
 }
 
 static int
-run(struct packer *k, struct dray_err *e)
+make_workers(struct packer *k, struct dray_err *e)
 {
-	struct dray_err mine = { .code = DRAY_OK };
-	unsigned threads = k->o->threads;
-	int rc;
-
-	k->n_ring = 2 * (size_t)threads + 2;
-	k->ring = calloc(k->n_ring, sizeof(*k->ring));
-	k->encoders = calloc(threads, sizeof(struct dray_encoder *));
-	k->hashers = calloc(threads + 1u, sizeof(struct dray_sha256 *));
-	if (k->ring == NULL || k->encoders == NULL || k->hashers == NULL)
+	if ((k->workers = calloc(k->o->threads, sizeof(*k->workers))) == NULL || (k->desc = dray_desc_new()) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (unsigned i = 0; i <= threads; i++)
-		if ((i < threads && dray_encoder_new(k->o->level, &k->encoders[i], e) != 0) ||
-		    dray_sha256_new(&k->hashers[i], e) != 0)
+	k->desc->limit_window = DRAY_WINDOW_MAX;
+	for (unsigned i = 0; i < k->o->threads; i++)
+		if (dray_encoder_new(k->o->level, &k->workers[i].enc, e) != 0 ||
+		    dray_decoder_new(&k->workers[i].dec, e) != 0 || dray_sha256_new(&k->workers[i].h, e) != 0)
 			return -1;
-	if (dray_pool_start(threads, k->n_ring, encode, NULL, k, &k->pool, e) != 0)
-		return -1;
-	rc = feed(k, &mine);
-	if (rc != 0)
-		dray_pool_cancel(k->pool);
-	if (dray_pool_finish(k->pool, e) != 0 && mine.code == DRAY_OK)
-		return -1;
-	if (rc != 0)
-		*e = mine;	/* the reader's own failure, or its signal */
-	return rc;
+	return 0;
 }
 
 static void
 packer_free(struct packer *k)
 {
-	for (size_t i = 0; k->ring != NULL && i < k->n_ring; i++) {
-		free(k->ring[i].in);
-		free(k->ring[i].out);
+	for (unsigned i = 0; k->workers != NULL && i < k->o->threads; i++) {
+		struct worker *w = &k->workers[i];
+
+		dray_encoder_free(w->enc);
+		dray_decoder_free(w->dec);
+		dray_sha256_free(w->h);
+		free(w->src.p);
+		free(w->ref.p);
+		free(w->back.p);
+		free(w->kept.p);
+		free(w->cached.p);
 	}
-	for (unsigned i = 0; k->encoders != NULL && i < k->o->threads; i++)
-		dray_encoder_free(k->encoders[i]);
-	for (unsigned i = 0; k->hashers != NULL && i <= k->o->threads; i++)
-		dray_sha256_free(k->hashers[i]);
-	free(k->ring);
-	free(k->encoders);
-	free(k->hashers);
+	free(k->workers);
+	free(k->order);
+	free(k->results);
+	dray_desc_free(k->desc);
 	build_pack_plan_free(&k->plan);
-	pthread_cond_destroy(&k->moved);
-	pthread_mutex_destroy(&k->lock);
+	build_bases_free(&k->bases);
+	build_pack_reader_end(&k->reader);
+}
+
+static int
+plan(struct packer *k, struct dray_err *e)
+{
+	const struct build_work work = { .threads = k->o->threads, .progress = k->o->look, .ctx = k->o->look_ctx };
+
+	if (build_pack_reader_begin(&k->reader, k->rs, e) != 0 ||
+	    build_bases_choose(&k->reader, &work, &k->bases, e) != 0)
+		return -1;
+	return build_pack_plan_make(&k->reader, &k->bases, &work, k->o->slim, &k->plan, e);
 }
 
 int
-build_pack(const struct build_release *target, struct build_resolved *rs, const struct build_pack_opts *o,
-    struct build_packed **out, struct dray_err *e)
+build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct build_packed **out, struct dray_err *e)
 {
 	struct build_packed *to = calloc(1, sizeof(*to));
-	struct packer k = { .o = o, .target = target, .rs = rs, .to = to };
+	struct packer k = { .o = o, .rs = rs, .to = to };
+	int64_t at = now_ms();
 	int rc = -1;
 
 	*out = NULL;
 	if (to == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	to->fd = -1;
-	pthread_mutex_init(&k.lock, NULL);
-	pthread_cond_init(&k.moved, NULL);
-	if (build_pack_plan_make(rs, &k.plan, e) != 0)
-		goto out;
 	if (build_temp_unnamed(o->dir, &to->fd, e) != 0) {
 		dray_wrap(e, "%s", o->dir);
 		goto out;
 	}
-	if ((k.plan.n_frames > 0 && run(&k, e) != 0) || build_pack_plan_recipes(rs, &k.plan, e) != 0)
+	if (plan(&k, e) != 0)
 		goto out;
+	to->look_ms = now_ms() - at;
+	at += to->look_ms;
+	if (largest_first(&k, e) != 0 || make_workers(&k, e) != 0 ||
+	    dray_parallel(o->threads, k.plan.n_frames, 1, pack_one, &k, e) != 0 ||
+	    build_pack_rows(rs, &k.plan, k.results, o->slim, to, e) != 0)
+		goto out;
+	to->encode_ms = now_ms() - at;
 	*out = to;
 	to = NULL;
 	rc = 0;
@@ -333,6 +379,7 @@ build_packed_free(struct build_packed *p)
 		return;
 	if (p->fd != -1)
 		close(p->fd);
+	free(p->frames);
 	free(p->blocks);
 	free(p);
 }

@@ -1,44 +1,62 @@
 /*
- * pack.h - wanted contents become frames, compressed on all cores, in bundle order in an unnamed file.
+ * pack.h - wanted contents become frames and recipes, compressed on all cores into an unnamed file.
  */
 #ifndef BUILD_PACK_H
 #define BUILD_PACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "builder/release.h"
+#include "builder/cache.h"
 #include "builder/resolve.h"
 #include "dray/err.h"
 
-#define BUILD_GROUP_BYTES (1024u * 1024u)	/* small contents share frames of about this output */
 #define BUILD_BLOCK_BYTES (4u * 1024u * 1024u)	/* stored bytes of a block, unless one frame alone is larger */
 
 struct build_pack_opts {
 	int level;			/* zstd, 1 .. 19 */
+	bool slim;			/* full copies only where there is no other way */
 	unsigned threads;
 	const char *dir;		/* where the unnamed file is made: the folder of the output */
+	struct build_cache *cache;	/* may be NULL */
+	void (*look)(void *ctx, uint64_t done, uint64_t total);		/* bytes looked at, to choose bases; may be NULL */
+	void *look_ctx;
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes packed; may be NULL */
 	void *ctx;
 };
 
+struct build_stored { uint64_t at; uint32_t len; };	/* of one frame, in the unnamed file */
+
+struct build_kind_sum { uint64_t n, out, stored; };	/* frames (copies: contents), bytes they make, bytes in the bundle */
+
 struct build_packed {
-	int fd;				/* unlinked; the stored bytes of all frames, back to back */
-	uint64_t stored, plain;		/* bytes of all frames: stored, and their output */
+	int fd;				/* unlinked */
+	struct build_stored *frames;	/* in bundle order */
 	size_t n_frames;
+	uint64_t stored, out;		/* bytes of all frames: stored, and what they make */
 	uint64_t *blocks;		/* stored bytes of each block */
 	size_t n_blocks, cap_blocks;
-	uint32_t max_out, max_stored;	/* largest of one frame */
+	uint64_t max_out, max_raw, max_memory;	/* largest of one frame; memory: base bytes + raw + output */
+	bool delta;			/* the feature is needed */
+
+	/* for the report */
+	struct build_kind_sum kind[3], copy;	/* by DRAY_FRAME_* */
+	uint64_t by_base[64];		/* stored bytes that an upgrade from this base reads */
+	uint64_t full;			/* ... that an install without any base reads */
+	size_t n_delta, n_full;		/* contents with a delta or copy; with a full copy */
+	size_t n_only;			/* contents without a full copy */
+	int64_t look_ms, encode_ms;
 };
 
 /**
  * build_pack - make frames and recipes, and add them to rs->tables
- * @target: the release that the contents come from; each content is hashed again as it is read
- * The result depends on the contents and the level, not on threads or timing.
+ * Each content is hashed again as it is read, each frame is decoded again and compared.
+ * The result depends on the contents, paths, level and mode, not on threads, timing or cache.
  * Return: 0, or -1: DRAY_E_IO (a content changed since the scan, with its path), DRAY_E_ROOM, DRAY_E_SIGNAL.
  */
-DRAY_MUST_CHECK int build_pack(const struct build_release *target, struct build_resolved *rs,
-    const struct build_pack_opts *o, struct build_packed **out, struct dray_err *e);
+DRAY_MUST_CHECK int build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct build_packed **out,
+    struct dray_err *e);
 void build_packed_free(struct build_packed *p);
 
 #endif

@@ -68,6 +68,52 @@ json_notices(struct dray_json *a, const struct build_release *r, bool quiet)
 	}
 }
 
+static const char *const kind_name[] = { "plain", "prefix", "addcopy" };
+
+static void
+json_sum(struct dray_json *o, const char *name, const char *count, const struct build_kind_sum *s)
+{
+	struct dray_json *x = dray_json_set_obj(o, name);
+
+	dray_json_set_int(x, count, (int64_t)s->n);
+	dray_json_set_int(x, "bytes", (int64_t)s->out);
+	dray_json_set_int(x, "stored", (int64_t)s->stored);
+}
+
+/* what the bundle is made of, and what each upgrade reads of it */
+static void
+json_packed(const struct build_opts *o, const struct build_result *r, struct dray_json *j, struct dray_json *bases)
+{
+	const struct build_packed *p = r->packed;
+	struct build_cache_counts c;
+	struct dray_json *x;
+
+	dray_json_set_str(j, "mode", o->slim ? "slim" : "complete");
+	for (size_t i = 0; i < o->n_bases; i++) {
+		struct dray_json *b = dray_json_push_obj(bases);
+
+		dray_json_set_str(b, "version", o->bases[i].version);
+		dray_json_set_int(b, "counter", (int64_t)o->bases[i].counter);
+		dray_json_set_path(b, "source", o->bases[i].spec, strlen(o->bases[i].spec));
+		dray_json_set_int(b, "reads", (int64_t)p->by_base[i]);
+	}
+	x = dray_json_set_obj(j, "recipes");
+	json_sum(x, "copy", "contents", &p->copy);
+	for (size_t i = 0; i < sizeof(kind_name) / sizeof(kind_name[0]); i++)
+		json_sum(x, kind_name[i], "frames", &p->kind[i]);
+	dray_json_set_int(x, "contents_with_base", (int64_t)p->n_delta);
+	dray_json_set_int(x, "contents_full", (int64_t)p->n_full);
+	dray_json_set_int(x, "contents_without_full", (int64_t)p->n_only);
+	if (r->cache == NULL)
+		return;
+	c = build_cache_counts(r->cache);
+	x = dray_json_set_obj(j, "cache");
+	dray_json_set_path(x, "path", build_cache_path(r->cache), strlen(build_cache_path(r->cache)));
+	dray_json_set_int(x, "found", (int64_t)c.hits);
+	dray_json_set_int(x, "made", (int64_t)c.misses);
+	dray_json_set_int(x, "damaged", (int64_t)c.damaged);
+}
+
 static int
 report_json(const struct build_opts *o, const struct build_result *r, struct dray_err *e)
 {
@@ -81,14 +127,7 @@ report_json(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_int(j, "counter", (int64_t)o->counter);
 	dray_json_set_int(j, "built", (int64_t)r->built);
 	dray_json_set_int(j, "signatures", (int64_t)r->n_signed);
-	x = dray_json_set_arr(j, "bases");
-	for (size_t i = 0; i < o->n_bases; i++) {
-		struct dray_json *b = dray_json_push_obj(x);
-
-		dray_json_set_str(b, "version", o->bases[i].version);
-		dray_json_set_int(b, "counter", (int64_t)o->bases[i].counter);
-		dray_json_set_path(b, "source", o->bases[i].spec, strlen(o->bases[i].spec));
-	}
+	json_packed(o, r, j, dray_json_set_arr(j, "bases"));
 	x = dray_json_set_obj(j, "entries");
 	dray_json_set_int(x, "total", (int64_t)r->counts.entries);
 	for (int i = 0; i < TOOL_CHANGES; i++)
@@ -106,7 +145,8 @@ report_json(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_int(x, "container", (int64_t)r->sizes.container);
 	x = dray_json_set_obj(j, "milliseconds");
 	dray_json_set_int(x, "read", r->scan_ms);
-	dray_json_set_int(x, "pack", r->pack_ms);
+	dray_json_set_int(x, "compare", r->packed->look_ms);
+	dray_json_set_int(x, "pack", r->packed->encode_ms);
 	dray_json_set_int(x, "write", r->write_ms);
 	dray_json_set_int(x, "check", r->check_ms);
 	for (int quiet = 0; quiet < 2; quiet++) {
@@ -122,6 +162,35 @@ static void
 print_step(const char *what, int64_t ms)
 {
 	printf("%s %" PRId64 ".%" PRId64 " s", what, ms / 1000, ms % 1000 / 100);
+}
+
+/* which recipes there are, and what they cost */
+static void
+print_packed(const struct build_opts *o, const struct build_result *r)
+{
+	const struct build_packed *p = r->packed;
+	char h1[32], h2[32], quoted[300];
+
+	if (p->copy.n > 0)
+		printf("  copied     %" PRIu64 " contents, %s: a base has them, nothing is stored\n", p->copy.n,
+		    tool_human(p->copy.out, h1));
+	for (size_t i = sizeof(kind_name) / sizeof(kind_name[0]); i-- > 0;)
+		if (p->kind[i].n > 0)
+			printf("  %-10s %" PRIu64 " frame%s, %s stored as %s\n", kind_name[i], p->kind[i].n,
+			    p->kind[i].n == 1 ? "" : "s", tool_human(p->kind[i].out, h1), tool_human(p->kind[i].stored, h2));
+	for (size_t i = 0; i < o->n_bases; i++)
+		printf("  reads      %s from %s\n", tool_human(p->by_base[i], h1), o->bases[i].version);
+	if (!o->slim && o->n_bases > 0)
+		printf("  reads      %s without any base\n", tool_human(p->full, h1));
+	if (r->cache != NULL) {
+		struct build_cache_counts c = build_cache_counts(r->cache);
+		const char *path = build_cache_path(r->cache);
+
+		printf("  cache      %" PRIu64 " found, %" PRIu64 " made, in %s\n", c.hits, c.misses,
+		    dray_quote(path, strlen(path), quoted, sizeof(quoted)));
+		if (c.damaged > 0)
+			printf("             %" PRIu64 " damaged and made anew\n", c.damaged);
+	}
 }
 
 static void
@@ -152,6 +221,7 @@ report_text(const struct build_opts *o, const struct build_result *r)
 		printf("  left out   %zu path%s of the sources, as asked (-v names them)\n", left_out, left_out == 1 ? "" : "s");
 	printf("  contents   %zu, %s, stored as %s\n", c->sent, tool_human(c->sent_bytes, h1),
 	    tool_human(r->sizes.frames, h2));
+	print_packed(o, r);
 	printf("  metadata   %s (index %s, signature slot %s)\n",
 	    tool_human(r->sizes.total - r->sizes.frames - r->sizes.notes, h1), tool_human(r->sizes.index, h2),
 	    tool_human(r->sizes.slot, h3));
@@ -160,12 +230,17 @@ report_text(const struct build_opts *o, const struct build_result *r)
 	printf("  size       %s\n", tool_human(r->sizes.total, h1));
 	printf("  signed     by %zu key%s\n", r->n_signed, r->n_signed == 1 ? "" : "s");
 	print_step("  time       read", r->scan_ms);
-	print_step(", pack", r->pack_ms);
+	print_step(", compare", r->packed->look_ms);
+	print_step(", pack", r->packed->encode_ms);
 	print_step(", write", r->write_ms);
 	print_step(", check", r->check_ms);
 	printf("\n");
 	if (o->n_bases > 0 && c->by[TOOL_SAME] == c->entries)
 		printf("nothing changes: the release is the same as its bases\n");
+	if (o->slim)
+		printf("slim: %zu of the contents are made from files of the base alone. It\n"
+		    "installs where those are as they were released; plan names each one that\n"
+		    "is not, and then nothing is changed (exit 20). Config files have full copies.\n", r->packed->n_only);
 	if (r->n_signed == 0)
 		printf("next: dray sign %s --key ops.key\n", quoted);
 	else

@@ -94,36 +94,80 @@ give_rows(struct build_release *const *rel, size_t n, size_t *rows, struct dray_
 	return 0;
 }
 
+/* room for one more; NULL when memory is out */
+static void *
+grow(void *v, size_t n, size_t *cap, size_t item)
+{
+	size_t more = *cap == 0 ? 1024 : *cap * 2;
+
+	if (n < *cap)
+		return v;
+	if (more > SIZE_MAX / item || (v = realloc(v, more * item)) == NULL)
+		return NULL;
+	*cap = more;
+	return v;
+}
+
 static int
-content_row(struct build_resolved *rs, const struct build_node *nd, uint32_t target_node, uint32_t *row,
-    struct dray_err *e)
+content_row(struct build_resolved *rs, const struct build_node *nd, uint32_t *row, struct dray_err *e)
 {
 	struct build_content *v;
 
 	if (dray_iw_content(rs->tables, nd->size, nd->sha256, row, e) != 0)
 		return -1;
-	if (*row < rs->n_contents) {
-		if (rs->contents[*row].node == DRAY_NONE)
-			rs->contents[*row].node = target_node;
+	if (*row < rs->n_contents)
 		return 0;
-	}
-	if (rs->n_contents == rs->cap_contents) {
-		size_t cap = rs->cap_contents == 0 ? 1024 : rs->cap_contents * 2;
-
-		if (cap > SIZE_MAX / sizeof(*v) || (v = realloc(rs->contents, cap * sizeof(*v))) == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		rs->contents = v;
-		rs->cap_contents = cap;
-	}
+	if ((v = grow(rs->contents, rs->n_contents, &rs->cap_contents, sizeof(*v))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	rs->contents = v;
 	rs->contents[rs->n_contents++] =
-	    (struct build_content){ .size = nd->size, .sha256 = nd->sha256, .node = target_node };
+	    (struct build_content){ .size = nd->size, .sha256 = nd->sha256, .node = DRAY_NONE };
 	return 0;
 }
 
-/* @target_node: number of @nd in the target, DRAY_NONE for a node of a base */
+/* who holds a content: release @i of the merge, at a path of this @place */
 static int
-state_row(struct build_resolved *rs, const struct build_release *r, const struct build_node *nd,
-    uint32_t target_node, uint32_t *row, struct dray_err *e)
+note_holder(struct build_resolved *rs, size_t i, const struct build_node *nd, uint32_t row,
+    const struct build_place *place, struct dray_err *e)
+{
+	struct build_content *c = &rs->contents[row];
+	uint32_t node = (uint32_t)(nd - rs->releases[i]->v);
+	uint64_t bit = i == 0 ? 0 : UINT64_C(1) << (i - 1);
+	struct build_old *v;
+
+	if (i == 0) {
+		if (c->node == DRAY_NONE)
+			c->node = node;
+		c->config |= place->config;
+		c->comps |= place->components;
+		return 0;
+	}
+	if (c->bases == 0) {
+		c->old_base = (uint8_t)(i - 1);
+		c->old_node = node;
+	}
+	c->bases |= bit;
+	if (!place->config) {
+		c->solid |= bit;
+		c->old_comps |= place->components;
+	}
+	for (size_t k = rs->n_olds; k-- > 0 && rs->olds[k].row == nd->row;)
+		if (rs->olds[k].content == row) {
+			rs->olds[k].bases |= bit;
+			return 0;
+		}
+	if ((v = grow(rs->olds, rs->n_olds, &rs->cap_olds, sizeof(*v))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	rs->olds = v;
+	rs->olds[rs->n_olds++] = (struct build_old){ .row = nd->row, .content = row, .bases = bit, .path = nd->path,
+		.len = nd->len, .config = place->config };
+	return 0;
+}
+
+/* release @i of the merge has @nd here */
+static int
+state_row(struct build_resolved *rs, size_t i, const struct build_node *nd, const struct build_place *place,
+    uint32_t *row, struct dray_err *e)
 {
 	struct dray_attrs a = { .has = nd->has & (uint16_t)~DRAY_HAS_MTIME, .mode = nd->mode, .uid = nd->uid,
 		.gid = nd->gid };
@@ -132,10 +176,11 @@ state_row(struct build_resolved *rs, const struct build_release *r, const struct
 		.rdev_minor = nd->rdev_minor, .mtime_sec = nd->mtime_sec, .mtime_nsec = nd->mtime_nsec };
 
 	if (nd->link != 0)
-		s.link = r->v[nd->link - 1].row + 1;
+		s.link = rs->releases[i]->v[nd->link - 1].row + 1;
 	if (dray_iw_attrs(rs->tables, &a, nd->xattrs, nd->n_xattrs, &s.attrs, e) != 0)
 		return -1;
-	if (nd->type == DRAY_FILE && content_row(rs, nd, target_node, &s.content, e) != 0)
+	if (nd->type == DRAY_FILE && (content_row(rs, nd, &s.content, e) != 0 ||
+	    note_holder(rs, i, nd, s.content, place, e) != 0))
 		return -1;
 	return dray_iw_state(rs->tables, &s, row, e);
 }
@@ -169,10 +214,9 @@ take_path(struct build_resolved *rs, const struct merge *m, const struct build_n
 {
 	struct dray_entry en = { .path = first->path, .len = first->len, .target = DRAY_NONE };
 	const struct build_layout *layout = m->rel[0]->layout;
-	const struct build_place place =
+	struct build_place place =
 	    layout != NULL ? layout->places[rs->n_entries] : (struct build_place){ .components = 1 };
 	const struct build_node *to = m->here[0];
-	uint32_t to_node = to == NULL ? DRAY_NONE : (uint32_t)(to - m->rel[0]->v);
 	size_t n_alts = 0;
 	uint32_t compset;
 	bool same;
@@ -182,15 +226,16 @@ take_path(struct build_resolved *rs, const struct merge *m, const struct build_n
 	en.compset = (uint16_t)compset;
 	en.phase = place.phase;
 	/* what is never edited by hand needs no merging */
-	if (place.config && (to != NULL ? to : first)->type != DRAY_DIR)
+	place.config = place.config && (to != NULL ? to : first)->type != DRAY_DIR;
+	if (place.config)
 		en.flags |= DRAY_ENTRY_CONFIG;
-	if (to != NULL && state_row(rs, m->rel[0], to, to_node, &en.target, e) != 0)
+	if (to != NULL && state_row(rs, 0, to, &place, &en.target, e) != 0)
 		return -1;
 	for (size_t i = 1; i < m->n; i++) {
 		uint32_t row = DRAY_NONE;
 		size_t k;
 
-		if (m->here[i] != NULL && state_row(rs, m->rel[i], m->here[i], DRAY_NONE, &row, e) != 0)
+		if (m->here[i] != NULL && state_row(rs, i, m->here[i], &place, &row, e) != 0)
 			return -1;
 		for (k = 0; k < n_alts && alts[k].state != row; k++)
 			;
@@ -205,7 +250,7 @@ take_path(struct build_resolved *rs, const struct merge *m, const struct build_n
 	} else if (to != NULL && to->type == DRAY_FILE && !only_attributes(m)) {
 		uint32_t row;
 
-		if (content_row(rs, to, to_node, &row, e) != 0)
+		if (content_row(rs, to, &row, e) != 0)
 			return -1;
 		rs->n_wanted += !rs->contents[row].wanted;
 		if (!rs->contents[row].wanted && !dray_add(rs->wanted_bytes, to->size, &rs->wanted_bytes))
@@ -250,12 +295,12 @@ build_resolve(struct build_release *target, struct build_release *const *bases, 
     struct build_resolved **out, struct dray_err *e)
 {
 	struct build_resolved *rs = calloc(1, sizeof(*rs));
-	struct build_release **rel = calloc(n_bases + 1, sizeof(struct build_release *));
+	struct build_release **rel;
 	size_t rows;
 	int rc = -1;
 
 	*out = NULL;
-	if (rs == NULL || rel == NULL) {
+	if (rs == NULL || (rel = rs->releases = calloc(n_bases + 1, sizeof(struct build_release *))) == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
@@ -266,6 +311,7 @@ build_resolve(struct build_release *target, struct build_release *const *bases, 
 	rel[0] = target;
 	for (size_t i = 0; i < n_bases; i++)
 		rel[i + 1] = bases[i];
+	rs->n_bases = n_bases;
 	if (dray_iw_new(&rs->tables, e) != 0 || give_rows(rel, n_bases + 1, &rows, e) != 0 ||
 	    fill_tables(rs, rel, n_bases + 1, e) != 0)
 		goto out;
@@ -274,7 +320,6 @@ build_resolve(struct build_release *target, struct build_release *const *bases, 
 	rc = 0;
 out:
 	build_resolved_free(rs);
-	free(rel);
 	return rc;
 }
 
@@ -285,5 +330,13 @@ build_resolved_free(struct build_resolved *rs)
 		return;
 	dray_iw_free(rs->tables);
 	free(rs->contents);
+	free(rs->olds);
+	free(rs->releases);
 	free(rs);
+}
+
+uint64_t
+build_resolved_all(const struct build_resolved *rs)
+{
+	return rs->n_bases == 0 ? 0 : UINT64_MAX >> (64 - rs->n_bases);
 }

@@ -16,28 +16,52 @@ struct build_content {		/* one row of CONTENTS */
 	uint64_t size;
 	const uint8_t *sha256;	/* borrowed from a node */
 	uint32_t node;		/* first node of the target that holds it; DRAY_NONE: only bases do */
-	bool wanted;		/* a full recipe is needed */
+	bool wanted;		/* a recipe is needed */
+	bool config;		/* a config path of the target holds it */
+	uint8_t old_base;	/* the first base that holds it, and its node there; only if bases != 0 */
+	uint32_t old_node;
+	uint64_t bases;		/* bit mask: bases that hold it anywhere */
+	uint64_t solid;		/* ... at a path that nobody edits by hand */
+	uint64_t comps;		/* components of the target's paths that hold it */
+	uint64_t old_comps;	/* ... of the bases' paths that hold it and that nobody edits */
+};
+
+struct build_old {		/* a file of some bases: at one path, with one content */
+	uint32_t row;		/* of the entry; ascending, with one item for each content */
+	uint32_t content;
+	uint64_t bases;
+	const char *path;	/* borrowed */
+	uint32_t len;
+	bool config;
 };
 
 struct build_resolved {
 	struct dray_index_writer *tables;	/* recipes and frames are still missing */
 	struct build_content *contents;		/* by row; path order of first use */
 	size_t n_contents, cap_contents;
+	struct build_old *olds;
+	size_t n_olds, cap_olds;
+	struct build_release **releases;	/* the target, then the bases; borrowed */
+	size_t n_bases;
 	size_t n_entries, n_same;
 	size_t n_wanted;
-	uint64_t wanted_bytes;			/* output of all wanted contents */
+	uint64_t wanted_bytes;			/* size of all wanted contents */
 };
 
 /**
  * build_resolve - compare
  * @target: its nodes get their rows
- * @bases, @n_bases: bit i of an alternative's mask is bases[i]; their nodes get their rows too
+ * @bases, @n_bases: bit i of an alternative's mask is bases[i]; their nodes get their rows too. All releases must stay
+ *     until build_resolved_free
  *
- * Rule of the mode "complete": a file gets a full recipe when any base differs from the target at its path, unless
+ * A content is wanted, and travels in some form, when any base differs from the target at its path, unless
  * content and hard-link group are the same in every base: then only attributes change, and the target has the bytes.
  */
 DRAY_MUST_CHECK int build_resolve(struct build_release *target, struct build_release *const *bases, size_t n_bases,
     struct build_resolved **out, struct dray_err *e);
 void build_resolved_free(struct build_resolved *rs);
+
+/** build_resolved_all - bit mask of all bases */
+uint64_t build_resolved_all(const struct build_resolved *rs);
 
 #endif

@@ -67,13 +67,15 @@ put_member(struct writer *w, const char *name, const void *p, size_t len, struct
 	return put_padding(w, len, e);
 }
 
-/* @len bytes of the frames at *from */
+/* one frame, from where it was put when it was made */
 static int
-copy_frames(struct writer *w, int from, uint64_t *at, uint64_t len, struct dray_err *e)
+copy_frame(struct writer *w, int from, const struct build_stored *f, struct dray_err *e)
 {
+	uint64_t at = f->at, len = f->len;
+
 	while (len > 0) {
 		size_t want = len > COPY_BYTES ? COPY_BYTES : (size_t)len;
-		ssize_t n = pread(from, w->buf, want, (off_t)*at);
+		ssize_t n = pread(from, w->buf, want, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -83,7 +85,7 @@ copy_frames(struct writer *w, int from, uint64_t *at, uint64_t len, struct dray_
 			return dray_fail(e, DRAY_E_IO, "the temporary file has become shorter");
 		if (put(w, w->buf, (size_t)n, e) != 0)
 			return -1;
-		*at += (uint64_t)n;
+		at += (uint64_t)n;
 		len -= (uint64_t)n;
 	}
 	return 0;
@@ -92,15 +94,21 @@ copy_frames(struct writer *w, int from, uint64_t *at, uint64_t len, struct dray_
 static int
 put_blocks(struct writer *w, const struct build_packed *p, struct dray_err *e)
 {
-	uint64_t at = 0;
 	char name[32];
+	size_t f = 0;
 
 	for (size_t i = 0; i < p->n_blocks; i++) {
+		uint64_t left = p->blocks[i];
+
 		if (tool_signal_seen() != 0)
 			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 		snprintf(name, sizeof(name), "blocks/%06zu", i);
-		if (put_header(w, name, p->blocks[i], e) != 0 ||
-		    copy_frames(w, p->fd, &at, p->blocks[i], e) != 0 || put_padding(w, p->blocks[i], e) != 0)
+		if (put_header(w, name, p->blocks[i], e) != 0)
+			return -1;
+		for (; left > 0; left -= p->frames[f++].len)
+			if (copy_frame(w, p->fd, &p->frames[f], e) != 0)
+				return -1;
+		if (put_padding(w, p->blocks[i], e) != 0)
 			return -1;
 	}
 	return put_zeros(w, DRAY_TAR_END, e);
@@ -125,9 +133,8 @@ set_limits(struct dray_desc *d, const struct build_packed *p)
 {
 	/* index chunks are up to 1 MiB, and their window is held against the same limit */
 	d->limit_frame = p->max_out > 0 ? p->max_out : 1;
-	d->limit_window = p->max_out > 1024 * 1024 ? p->max_out : 1024 * 1024;
-	/* a worker holds one frame as stored and as decoded, and zstd the window */
-	d->limit_memory = (uint64_t)p->max_stored + p->max_out + d->limit_window;
+	d->limit_window = p->max_raw > 1024 * 1024 ? p->max_raw : 1024 * 1024;
+	d->limit_memory = p->max_memory > 0 ? p->max_memory : 1;
 }
 
 static void
@@ -143,9 +150,13 @@ set_names(struct dray_desc *d, const struct build_packed *p)
 		d->n_phases = 1;
 		snprintf(d->phases[0], sizeof(d->phases[0]), "main");
 	}
-	d->n_encoders = 1;
-	snprintf(d->encoders[0].name, sizeof(d->encoders[0].name), "zstd");
-	snprintf(d->encoders[0].id, sizeof(d->encoders[0].id), "%s", dray_encoder_id());
+	if (p->delta)
+		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "delta");
+	d->n_encoders = 2;
+	snprintf(d->encoders[0].name, sizeof(d->encoders[0].name), "match");
+	snprintf(d->encoders[0].id, sizeof(d->encoders[0].id), "%s", dray_match_id());
+	snprintf(d->encoders[1].name, sizeof(d->encoders[1].name), "zstd");
+	snprintf(d->encoders[1].id, sizeof(d->encoders[1].id), "%s", dray_encoder_id());
 }
 
 /* the slot: the signed text and no signature */

@@ -34,7 +34,7 @@ void build_notes_free(struct build_note *v, size_t n);
 
 /**
  * build_write - write a whole bundle without signatures into @fd, an empty file
- * @d: product, version, counter, os, built, compatible, bases, slot are set, components and phases may be (else
+ * @d: product, version, counter, os, built, compatible, bases, slot, slim are set, components and phases may be (else
  *     one of each, "main"); the rest is filled here
  * @rs: its tables are finished here
  * @level: zstd level of the index

@@ -176,10 +176,31 @@ use_piece(struct check *c, struct worker *w, const struct use *u, const uint8_t 
 	return 0;
 }
 
+/* where the output of a filtered frame, which has one use, stands in its content */
+static uint64_t
+content_at(const struct check *c, uint32_t frame)
+{
+	const struct use *u = &c->uses[c->first_use[frame]];
+	struct dray_recipe r;
+	struct dray_piece p;
+	uint64_t at = 0;
+
+	if (c->first_use[frame] == c->first_use[frame + 1])
+		return 0;	/* a part of a delta: nothing is compared */
+	dray_index_recipe(c->ix, u->recipe, &r);
+	for (uint32_t i = 0; i < u->piece; i++) {
+		dray_index_piece(c->ix, r.piece_first + i, &p);
+		at += p.len;
+	}
+	return at;
+}
+
 static int
 decode_frame(struct check *c, struct worker *w, uint32_t frame, const struct dray_frame *f, const uint8_t *stored,
     struct dray_err *e)
 {
+	uint64_t at = f->filter != DRAY_FILTER_NONE ? content_at(c, frame) : 0;
+
 	if (w->dec == NULL && dray_decoder_new(&w->dec, e) != 0)
 		return -1;
 	if (w->cap < f->out) {
@@ -189,7 +210,7 @@ decode_frame(struct check *c, struct worker *w, uint32_t frame, const struct dra
 			return dray_fail(e, DRAY_E_IO, "out of memory");
 		w->cap = f->out;
 	}
-	if (dray_decode(w->dec, stored, f->stored, w->out, f->out, c->b->desc->limit_window, e) != 0)
+	if (dray_decode_frame(w->dec, f, stored, NULL, at, c->b->desc, w->out, e) != 0)
 		return -1;
 	for (uint32_t i = c->first_use[frame]; i < c->first_use[frame + 1]; i++)
 		if (use_piece(c, w, &c->uses[i], w->out, e) != 0)

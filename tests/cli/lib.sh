@@ -41,6 +41,7 @@ failed=0 status=0 skipped=
 
 T=$(mktemp -d) || exit 1
 T=$(cd "$T" && pwd -P)
+export XDG_CACHE_HOME="$T/.cache"	# no test meets the frames of another one
 
 at_end() {
 	rc=$?

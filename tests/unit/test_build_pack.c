@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "builder/pack.h"
-#include "builder/pack_plan.h"
 #include "dray/digest.h"
 #include "test.h"
 
@@ -112,15 +111,17 @@ pack(struct build_release *r, unsigned threads, struct build_packed **p, struct 
 	dray_err_clear(e);
 	if (build_resolve(r, NULL, 0, &rs, e) != 0)
 		abort();
-	rc = build_pack(r, rs, &o, p, e);
+	rc = build_pack(rs, &o, p, e);
 	build_resolved_free(rs);
 	return rc;
 }
 
+/* in the order of the bundle */
 static void
 read_all(const struct build_packed *p, uint8_t *to)
 {
-	CHECK_EQ(pread(p->fd, to, (size_t)p->stored, 0), p->stored);
+	for (size_t i = 0; i < p->n_frames; to += p->frames[i++].len)
+		CHECK_EQ(pread(p->fd, to, p->frames[i].len, (off_t)p->frames[i].at), p->frames[i].len);
 }
 
 static void
@@ -140,7 +141,7 @@ any_number_of_threads_gives_the_same_frames(void)
 	CHECK_EQ(pack(r, 1, &one, &e), 0);
 	/* a | 4 MiB, 4 MiB, rest of b | c | e | f */
 	CHECK_EQ(one->n_frames, 7);
-	CHECK_EQ(one->plain, 100 + 9 * 1024 * 1024 + 5 + 700000 + 700000 + 3000000);
+	CHECK_EQ(one->out, 100 + 9 * 1024 * 1024 + 5 + 700000 + 700000 + 3000000);
 	CHECK_EQ(one->max_out, 4 * 1024 * 1024);
 	CHECK_EQ(pack(r, 4, &more, &e), 0);
 	CHECK_EQ(more->stored, one->stored);
@@ -229,7 +230,7 @@ a_folder_that_is_not_there_is_named(void)
 
 	add(r, "a", 10, 10, 1, 1);
 	CHECK_EQ(build_resolve(r, NULL, 0, &rs, &e), 0);
-	CHECK_EQ(build_pack(r, rs, &o, &p, &e), -1);
+	CHECK_EQ(build_pack(rs, &o, &p, &e), -1);
 	CHECK_EQ(e.code, DRAY_E_IO);
 	CHECK_HAS(e.text, "/nonexistent/folder: cannot be opened");
 	build_resolved_free(rs);

@@ -1,0 +1,368 @@
+/*
+ * bases.c - two walks: the first over all old contents fills the index of features, the second over the new ones asks
+ * it. A choice is made for each base by itself, and equal choices become one; bases that hold the same need one recipe.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder/bases.h"
+#include "builder/match_index.h"
+#include "dray/descriptor.h"
+#include "dray/pool.h"
+#include "tool/tool.h"
+
+#define INDEX_FEATURES (24u * 1024u * 1024u)	/* of all bases, about: 8 bytes each */
+#define TELLING 32u		/* features that a content must have before sharing none of them counts against a base */
+
+struct worker {
+	struct pack_walk walk;
+	struct match_roll roll;
+	struct match_list list;
+	struct match_query query;
+	struct build_choice *v;
+	size_t n, cap;
+	uint8_t *kind;		/* of the content that is walked; NULL: not asked */
+	bool features;
+};
+
+struct chooser {
+	struct pack_reader *r;
+	const struct build_resolved *rs;
+	const struct build_work *o;
+	struct worker *workers;
+	struct match_index *ix;
+	struct build_names *names;
+	struct build_bases *out;
+	unsigned least;		/* shift */
+	_Atomic uint64_t done;
+	uint64_t total;
+};
+
+static bool
+is_usable(const struct build_resolved *rs, size_t i)
+{
+	return rs->contents[i].solid != 0 && rs->contents[i].size >= MATCH_WINDOW;
+}
+
+static int
+take(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err *e)
+{
+	struct worker *w = ctx;
+
+	if (at == 0 && w->kind != NULL)
+		*w->kind = (uint8_t)build_kind_of(p, len);
+	return w->features ? build_match_roll_add(&w->roll, p, len, UINT64_MAX, &w->list, e) : 0;
+}
+
+static int
+walk(struct chooser *k, struct worker *w, uint32_t i, bool old, struct dray_err *e)
+{
+	const struct build_content *c = &k->rs->contents[i];
+	uint64_t done;
+
+	if (tool_signal_seen() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	w->list.n = 0;
+	w->roll = (struct match_roll){ .shift = build_match_shift(c->size, MATCH_FEATURES_MAX, k->least) };
+	if (build_pack_walk(k->r, &w->walk, i, old, e) != 0)
+		return -1;
+	done = k->done += c->size;
+	if (k->o->progress != NULL)
+		k->o->progress(k->o->ctx, done, k->total);
+	return 0;
+}
+
+static int
+learn(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct chooser *k = ctx;
+	struct worker *w = &k->workers[worker];
+
+	if (!is_usable(k->rs, i))
+		return 0;
+	w->kind = NULL;
+	w->features = true;
+	w->walk.sums = false;
+	if (walk(k, w, (uint32_t)i, true, e) != 0)
+		return -1;
+	return build_match_index_add(k->ix, worker, (uint32_t)i, w->roll.shift, &w->list, e);
+}
+
+/* --- the choice ---------------------------------------------------------------------------------------------------- */
+
+struct candidate { uint32_t base; uint32_t shared; };
+
+static uint32_t
+shared_with(const struct worker *w, uint32_t base)
+{
+	for (size_t i = 0; i < w->query.n; i++)
+		if (w->query.v[i].content == base)
+			return w->query.v[i].shared;
+	return 0;
+}
+
+/* may @base make @c where @bit is the state? Whoever has the paths of @c must have one of those of @base */
+static bool
+fits(const struct build_content *c, const struct build_content *base, uint64_t bit, uint64_t most)
+{
+	return (base->solid & bit) != 0 && (c->comps & ~base->old_comps) == 0 && base->size <= most && base->size > 0;
+}
+
+/* the content at the same path in base @b */
+static uint32_t
+same_path(const struct build_resolved *rs, const struct build_content *c, unsigned b)
+{
+	uint32_t row = rs->releases[0]->v[c->node].row;
+	size_t low = 0, high = rs->n_olds;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (rs->olds[mid].row < row)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < rs->n_olds && rs->olds[low].row == row; low++)
+		if ((rs->olds[low].bases >> b & 1) != 0)
+			return rs->olds[low].content;
+	return DRAY_NONE;
+}
+
+/* a later candidate must be clearly better: names know things that samples do not */
+static void
+offer(struct candidate *best, const struct worker *w, uint32_t base)
+{
+	uint32_t shared = shared_with(w, base);
+
+	if (best->base == DRAY_NONE || shared > best->shared + best->shared / 8 + 2)
+		*best = (struct candidate){ base, shared };
+}
+
+static uint32_t
+choose_for(const struct chooser *k, const struct worker *w, const struct build_content *c, unsigned b)
+{
+	const struct build_resolved *rs = k->rs;
+	const struct build_node *nd = &rs->releases[0]->v[c->node];
+	struct candidate best = { DRAY_NONE, 0 };
+	uint64_t bit = UINT64_C(1) << b, most = c->size > UINT64_MAX / 16 ? UINT64_MAX : c->size * 4 + 65536;
+	uint32_t x = same_path(rs, c, b);
+
+	/* a file that people edit is made from its own former state or not at all */
+	if (c->config)
+		return x != DRAY_NONE && rs->contents[x].size > 0 && rs->contents[x].size <= most ? x : DRAY_NONE;
+	if (x != DRAY_NONE && fits(c, &rs->contents[x], bit, most * 4))
+		offer(&best, w, x);
+	x = build_names_find(k->names, nd->path, nd->len, b);
+	if (x != DRAY_NONE && fits(c, &rs->contents[x], bit, most))
+		offer(&best, w, x);
+	for (size_t i = 0; i < w->query.n; i++)
+		if (fits(c, &rs->contents[w->query.v[i].content], bit, most)) {
+			offer(&best, w, w->query.v[i].content);
+			break;
+		}
+	if (w->list.n >= TELLING && best.shared < w->list.n / 64)
+		return DRAY_NONE;
+	return best.base;
+}
+
+static int
+choose(struct chooser *k, struct worker *w, uint32_t i, struct dray_err *e)
+{
+	const struct build_content *c = &k->rs->contents[i];
+	uint64_t need = build_resolved_all(k->rs) & ~c->solid;
+	size_t first = w->n;
+
+	for (unsigned b = 0; b < k->rs->n_bases; b++) {
+		uint32_t x;
+		size_t j;
+
+		if ((need >> b & 1) == 0 || (x = choose_for(k, w, c, b)) == DRAY_NONE)
+			continue;
+		for (j = first; j < w->n && w->v[j].base != x; j++)
+			;
+		if (j == w->n) {
+			if (w->n == w->cap) {
+				size_t cap = w->cap == 0 ? 1024 : w->cap * 2;
+				struct build_choice *v = realloc(w->v, cap * sizeof(*v));
+
+				if (v == NULL)
+					return dray_fail(e, DRAY_E_IO, "out of memory");
+				w->v = v;
+				w->cap = cap;
+			}
+			w->v[w->n++] = (struct build_choice){ .content = i, .base = x };
+		}
+		w->v[j].bases |= UINT64_C(1) << b;
+	}
+	return 0;
+}
+
+static int
+look(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct chooser *k = ctx;
+	struct worker *w = &k->workers[worker];
+	const struct build_content *c = &k->rs->contents[i];
+
+	if (!c->wanted || c->size == 0)
+		return 0;
+	w->kind = &k->out->kind[i];
+	w->features = k->ix != NULL && (build_resolved_all(k->rs) & ~c->solid) != 0;
+	w->walk.sums = c->size > DRAY_FRAME_DEFAULT;
+	if (walk(k, w, (uint32_t)i, false, e) != 0)
+		return -1;
+	if (!w->features)
+		return 0;
+	if (build_match_index_find(k->ix, &w->query, w->roll.shift, &w->list, e) != 0)
+		return -1;
+	return choose(k, w, (uint32_t)i, e);
+}
+
+static int
+choice_cmp(const void *pa, const void *pb)
+{
+	const struct build_choice *a = pa, *b = pb;
+	uint64_t x = a->bases & ~(a->bases - 1), y = b->bases & ~(b->bases - 1);
+
+	if (a->content != b->content)
+		return a->content < b->content ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static int
+collect(struct chooser *k, struct dray_err *e)
+{
+	struct build_bases *out = k->out;
+
+	for (unsigned t = 0; t < k->o->threads; t++)
+		out->n += k->workers[t].n;
+	if ((out->v = calloc(out->n + 1, sizeof(*out->v))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	out->n = 0;
+	for (unsigned t = 0; t < k->o->threads; t++) {
+		if (k->workers[t].n > 0)
+			memcpy(out->v + out->n, k->workers[t].v, k->workers[t].n * sizeof(*out->v));
+		out->n += k->workers[t].n;
+	}
+	if (out->n > 1)
+		qsort(out->v, out->n, sizeof(out->v[0]), choice_cmp);
+	return 0;
+}
+
+static int
+make_workers(struct chooser *k, struct dray_err *e)
+{
+	if ((k->workers = calloc(k->o->threads, sizeof(*k->workers))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (unsigned t = 0; t < k->o->threads; t++) {
+		struct worker *w = &k->workers[t];
+
+		w->walk.take = take;
+		w->walk.ctx = w;
+		if ((w->walk.buf = malloc(PACK_WALK_BYTES)) == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		if (dray_sha256_new(&w->walk.block, e) != 0 || dray_sha256_new(&w->walk.whole, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+free_workers(struct chooser *k)
+{
+	for (unsigned t = 0; k->workers != NULL && t < k->o->threads; t++) {
+		struct worker *w = &k->workers[t];
+
+		free(w->walk.buf);
+		dray_sha256_free(w->walk.block);
+		dray_sha256_free(w->walk.whole);
+		free(w->list.v);
+		free(w->v);
+		build_match_query_free(&w->query);
+	}
+	free(k->workers);
+}
+
+int
+build_bases_choose(struct pack_reader *r, const struct build_work *o, struct build_bases *out, struct dray_err *e)
+{
+	struct chooser k = { .r = r, .rs = r->rs, .o = o, .out = out, .least = MATCH_SHIFT_MIN };
+	uint64_t bytes = 0;
+	bool need = false;
+	int rc = -1;
+
+	*out = (struct build_bases){ .n = 0 };
+	for (size_t i = 0; i < r->rs->n_contents; i++) {
+		const struct build_content *c = &r->rs->contents[i];
+
+		bytes += is_usable(r->rs, i) ? c->size : 0;
+		k.total += c->wanted ? c->size : 0;
+		need |= c->wanted && c->size > 0 && (build_resolved_all(r->rs) & ~c->solid) != 0;
+	}
+	k.least = build_match_shift(bytes, INDEX_FEATURES, MATCH_SHIFT_MIN);
+	if ((out->kind = calloc(r->rs->n_contents + 1, 1)) == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	if (make_workers(&k, e) != 0)
+		goto out;
+	if (need && bytes > 0) {
+		k.total += bytes;
+		if (build_names_new(r->rs, &k.names, e) != 0 ||
+		    build_match_index_new(r->rs->n_contents, o->threads, &k.ix, e) != 0 ||
+		    dray_parallel(o->threads, r->rs->n_contents, 4, learn, &k, e) != 0 ||
+		    build_match_index_finish(k.ix, o->threads, e) != 0)
+			goto out;
+	}
+	if (dray_parallel(o->threads, r->rs->n_contents, 4, look, &k, e) != 0 || collect(&k, e) != 0)
+		goto out;
+	rc = 0;
+out:
+	free_workers(&k);
+	build_match_index_free(k.ix);
+	build_names_free(k.names);
+	if (rc != 0)
+		build_bases_free(out);
+	return rc;
+}
+
+void
+build_bases_free(struct build_bases *b)
+{
+	free(b->kind);
+	free(b->v);
+	*b = (struct build_bases){ .n = 0 };
+}
+
+/* --- kinds --------------------------------------------------------------------------------------------------------- */
+
+static enum build_kind
+kind_of_elf(const uint8_t *p, size_t len)
+{
+	bool little = len > 5 && p[5] == 1;
+	unsigned type = little ? p[16] | p[17] << 8 : p[17] | p[16] << 8;
+	unsigned machine = little ? p[18] | p[19] << 8 : p[19] | p[18] << 8;
+
+	if (type != 2 && type != 3)	/* ET_EXEC, ET_DYN */
+		return BUILD_OBJECT;
+	return machine == 62 ? BUILD_PROGRAM_X86 : BUILD_PROGRAM;	/* EM_X86_64: bundle-format.md 6.5 */
+}
+
+enum build_kind
+build_kind_of(const uint8_t *p, size_t len)
+{
+	static const struct { const char *magic; uint8_t len; uint8_t kind; } known[] = {
+		{ "\xde\x12\x04\x95", 4, BUILD_CATALOGUE }, { "\x95\x04\x12\xde", 4, BUILD_CATALOGUE },
+		{ "\x1f\x8b", 2, BUILD_DENSE }, { "\xfd" "7zXZ", 5, BUILD_DENSE }, { "BZh", 3, BUILD_DENSE },
+		{ "\x28\xb5\x2f\xfd", 4, BUILD_DENSE }, { "\x89PNG", 4, BUILD_DENSE }, { "PK\x03\x04", 4, BUILD_DENSE },
+		{ "\xff\xd8\xff", 3, BUILD_DENSE },
+	};
+
+	if (len >= 20 && memcmp(p, "\x7f" "ELF", 4) == 0)
+		return kind_of_elf(p, len);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (len >= known[i].len && memcmp(p, known[i].magic, known[i].len) == 0)
+			return (enum build_kind)known[i].kind;
+	return memchr(p, 0, len < 4096 ? len : 4096) == NULL ? BUILD_TEXT : BUILD_BINARY;
+}

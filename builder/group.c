@@ -1,0 +1,286 @@
+/*
+ * group.c - small contents of one kind and alike names share a frame, programs stand alone, large contents are cut into
+ * pieces. What people edit is never pooled with anything, and all contents of a frame share their components and bases.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder/pack_plan.h"
+#include "dray/descriptor.h"
+#include "dray/frame.h"
+#include "dray/pool.h"
+
+struct item {			/* one use to be planned */
+	const struct build_content *c;
+	const struct build_node *nd;
+	uint32_t content, base;	/* base: DRAY_NONE for a full copy */
+	uint64_t bases;
+	uint8_t kind;
+	struct pack_ranges map;	/* of a large base */
+	bool mapped;
+};
+
+struct planner {
+	struct pack_reader *r;
+	const struct build_resolved *rs;
+	const struct build_bases *b;
+	struct pack_plan *p;
+	struct item *items;
+	size_t n;
+	uint32_t *in_frame;	/* by content: 1 + number of the frame that has it among its ranges */
+};
+
+static void *
+grow(void *v, size_t n, size_t *cap, size_t item)
+{
+	size_t more = *cap == 0 ? 256 : *cap * 2;
+
+	if (n < *cap)
+		return v;
+	if (more > UINT32_MAX || more > SIZE_MAX / item || (v = realloc(v, more * item)) == NULL)
+		return NULL;
+	*cap = more;
+	return v;
+}
+
+static int
+new_frame(struct pack_plan *p, const struct item *it, struct dray_err *e)
+{
+	struct pack_frame *v = grow(p->frames, p->n_frames, &p->cap_frames, sizeof(*v));
+
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	p->frames = v;
+	p->frames[p->n_frames++] = (struct pack_frame){ .first = p->n_parts, .range_first = p->n_ranges,
+		.filter = it->kind == BUILD_PROGRAM_X86 ? DRAY_FILTER_X86 : DRAY_FILTER_NONE };
+	return 0;
+}
+
+/* to the frame that was begun last */
+static int
+add_part(struct pack_plan *p, uint32_t content, uint64_t at, uint32_t len, struct dray_err *e)
+{
+	struct pack_frame *f = &p->frames[p->n_frames - 1];
+	struct pack_part *v = grow(p->parts, p->n_parts, &p->cap_parts, sizeof(*v));
+
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	p->parts = v;
+	p->parts[p->n_parts++] = (struct pack_part){ .content = content, .at = at, .len = len,
+		.frame = (uint32_t)(p->n_frames - 1), .offset = f->out };
+	f->n++;
+	f->out += len;
+	return 0;
+}
+
+static int
+add_range(struct pack_plan *p, const struct dray_range *range, struct dray_err *e)
+{
+	struct pack_frame *f = &p->frames[p->n_frames - 1];
+	struct dray_range *v = grow(p->ranges, p->n_ranges, &p->cap_ranges, sizeof(*v));
+
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	p->ranges = v;
+	p->ranges[p->n_ranges++] = *range;
+	f->ranges++;
+	f->ref += range->len;
+	return 0;
+}
+
+static int
+add_use(struct pack_plan *p, const struct item *it, struct dray_err *e)
+{
+	struct pack_use *v = grow(p->uses, p->n_uses, &p->cap_uses, sizeof(*v));
+
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	p->uses = v;
+	p->uses[p->n_uses++] = (struct pack_use){ .content = it->content, .bases = it->bases, .first = p->n_parts };
+	return 0;
+}
+
+static bool
+is_alone(const struct item *it)
+{
+	return it->kind >= BUILD_PROGRAM || it->c->config || it->mapped || it->c->size > PACK_GROUP_BYTES / 2;
+}
+
+static int
+item_cmp(const void *pa, const void *pb)
+{
+	const struct item *a = pa, *b = pb;
+	int c;
+
+	if (a->bases != b->bases)
+		return a->bases > b->bases ? -1 : 1;
+	if (a->c->comps != b->c->comps)
+		return a->c->comps < b->c->comps ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if ((c = build_fold_cmp(a->nd->path, a->nd->len, b->nd->path, b->nd->len)) != 0)
+		return c;
+	if (a->content != b->content)
+		return a->content < b->content ? -1 : 1;
+	return (a->base > b->base) - (a->base < b->base);
+}
+
+/* may @it join the frame that was begun with @first? */
+static bool
+joins(const struct planner *k, const struct item *first, const struct item *it)
+{
+	const struct pack_frame *f = &k->p->frames[k->p->n_frames - 1];
+	uint64_t ref = it->base == DRAY_NONE || k->in_frame[it->base] == k->p->n_frames ? 0 : k->rs->contents[it->base].size;
+
+	return !is_alone(first) && !is_alone(it) && first->bases == it->bases && first->c->comps == it->c->comps &&
+	    first->kind == it->kind && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX;
+}
+
+/* the whole of a base, once in a frame */
+static int
+add_base(struct planner *k, const struct item *it, struct dray_err *e)
+{
+	const struct dray_range whole = { .content = it->base, .len = k->rs->contents[it->base].size };
+
+	if (k->in_frame[it->base] == k->p->n_frames)
+		return 0;
+	k->in_frame[it->base] = (uint32_t)k->p->n_frames;
+	return add_range(k->p, &whole, e);
+}
+
+static int
+add_pieces(struct planner *k, const struct item *it, struct dray_err *e)
+{
+	size_t piece = 0;
+
+	for (uint64_t at = 0; at < it->c->size; piece++) {
+		uint64_t left = it->c->size - at;
+		uint32_t len = left > DRAY_FRAME_DEFAULT ? DRAY_FRAME_DEFAULT : (uint32_t)left;
+
+		if ((at > 0 && new_frame(k->p, it, e) != 0) || add_part(k->p, it->content, at, len, e) != 0)
+			return -1;
+		if (it->base != DRAY_NONE && !it->mapped && add_base(k, it, e) != 0)
+			return -1;
+		for (size_t i = it->mapped ? it->map.first[piece] : 0; it->mapped && i < it->map.first[piece + 1]; i++)
+			if (add_range(k->p, &it->map.v[i], e) != 0)
+				return -1;
+		at += len;
+	}
+	return 0;
+}
+
+static int
+fill_frames(struct planner *k, struct dray_err *e)
+{
+	const struct item *first = NULL;
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct item *it = &k->items[i];
+
+		if (it->c->size == 0) {		/* a full recipe without pieces */
+			if (add_use(k->p, it, e) != 0)
+				return -1;
+			continue;
+		}
+		if (first == NULL || !joins(k, first, it)) {
+			first = it;
+			if (new_frame(k->p, it, e) != 0)
+				return -1;
+		}
+		if (add_use(k->p, it, e) != 0 || add_pieces(k, it, e) != 0)
+			return -1;
+		k->p->uses[k->p->n_uses - 1].n = k->p->n_parts - k->p->uses[k->p->n_uses - 1].first;
+	}
+	return 0;
+}
+
+static int
+map_item(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct planner *k = ctx;
+	struct item *it = &k->items[i];
+
+	(void)worker;
+	return it->mapped ? build_pieces_map(k->r, it->content, it->base, &it->map, e) : 0;
+}
+
+/* does every base have a copy or a delta? @covered: bases for which a delta is planned */
+static bool
+needs_full(const struct planner *k, uint32_t i, uint64_t covered, bool slim)
+{
+	const struct build_content *c = &k->rs->contents[i];
+
+	if (!c->wanted || !slim || c->config || c->size == 0 || k->rs->n_bases == 0)
+		return c->wanted;
+	/* a machine without the component that holds it cannot copy */
+	if ((c->comps & ~c->old_comps) == 0)
+		covered |= c->solid;
+	return covered != build_resolved_all(k->rs);
+}
+
+static int
+list_items(struct planner *k, bool slim, struct dray_err *e)
+{
+	const struct build_bases *b = k->b;
+	size_t at = 0;
+
+	if ((k->items = calloc(k->rs->n_contents + b->n + 1, sizeof(*k->items))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (uint32_t i = 0; i < k->rs->n_contents; i++) {
+		const struct build_content *c = &k->rs->contents[i];
+		struct item it = { .c = c, .content = i, .kind = b->kind[i] };
+		uint64_t covered = 0;
+
+		if (c->node != DRAY_NONE)
+			it.nd = &k->rs->releases[0]->v[c->node];
+		for (; at < b->n && b->v[at].content == i; at++) {
+			it.base = b->v[at].base;
+			it.bases = b->v[at].bases;
+			it.mapped = k->rs->contents[it.base].size > PACK_REF_MAX;
+			covered |= it.bases;
+			k->items[k->n++] = it;
+		}
+		if (!needs_full(k, i, covered, slim))
+			continue;
+		it.base = DRAY_NONE;
+		it.bases = 0;
+		it.mapped = false;
+		k->items[k->n++] = it;
+	}
+	qsort(k->items, k->n, sizeof(k->items[0]), item_cmp);
+	return 0;
+}
+
+int
+build_pack_plan_make(struct pack_reader *r, const struct build_bases *b, const struct build_work *o, bool slim,
+    struct pack_plan *p, struct dray_err *e)
+{
+	struct planner k = { .r = r, .rs = r->rs, .b = b, .p = p };
+	int rc = -1;
+
+	if ((k.in_frame = calloc(r->rs->n_contents + 1, sizeof(*k.in_frame))) == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	if (list_items(&k, slim, e) != 0 || dray_parallel(o->threads, k.n, 1, map_item, &k, e) != 0 ||
+	    fill_frames(&k, e) != 0)
+		goto out;
+	rc = 0;
+out:
+	for (size_t i = 0; k.items != NULL && i < k.n; i++) {
+		free(k.items[i].map.v);
+		free(k.items[i].map.first);
+	}
+	free(k.items);
+	free(k.in_frame);
+	return rc;
+}
+
+void
+build_pack_plan_free(struct pack_plan *p)
+{
+	free(p->parts);
+	free(p->frames);
+	free(p->ranges);
+	free(p->uses);
+}
