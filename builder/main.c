@@ -4,6 +4,8 @@
 #include <stddef.h>
 
 #include "builder/build.h"
+#include "builder/diff.h"
+#include "builder/extract.h"
 #include "builder/sign.h"
 #include "tool/look.h"
 #include "tool/tool.h"
@@ -22,6 +24,12 @@ static const struct tool_cmd cmds[] = {
 	{ "resign", "BUNDLE --key FILE...", "replace all signatures of a bundle", "dray resign up.dray --key new.key\n",
 	  build_cmd_resign },
 	TOOL_LOOK_CMDS("dray"),
+	{ "extract", "BUNDLE [PATH]... -C DIR [--base SOURCE]... [--keyring FILE]...",
+	  "write paths of the release beneath a folder",
+	  "dray extract up.dray -C new --base dir:old --keyring ops.pub\ndray extract up.dray etc/fstab -C /tmp/look\n",
+	  build_cmd_extract },
+	{ "diff", "A B [-a]", "the first difference between two bundles, trees or archives (exit 20), or none (0)",
+	  "dray diff mine.dray theirs.dray\ndray diff -a up.dray dir:/srv/new\n", build_cmd_diff },
 	{ .name = NULL },
 };
 

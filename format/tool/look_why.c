@@ -225,7 +225,7 @@ tell_path(const struct why *y, uint32_t row, struct dray_err *e)
 	}
 	printf("  content    %" PRIu64 " bytes, sha256 %.16s...\n", c.size, hex);
 	if (c.recipe_count == 0)
-		printf("  no bytes   every base has them at this path\n");
+		printf("  no bytes   every base has these bytes here\n");
 	return tell_recipes(y, s.content, NULL, e);
 }
 
