@@ -2,7 +2,8 @@
 # bend.pl - a bundle of bad will: bytes of its path table are replaced, and everything that hangs on them is made right
 # again, so that only a reader's own checks stand in the way. What a key holder, or anybody where no key is asked for,
 # could make.
-#   bend.pl IN OUT FROM TO	FROM and TO of equal length; perl escapes (\0, \n) are understood. Unsigned; sign it after.
+#   [ENCODER=ID] bend.pl IN OUT FROM TO
+# FROM and TO are of equal length; \0 and \n are understood. ENCODER: the id of zstd that it claims. Unsigned; sign it after.
 # Source: spec/bundle-format.md 1, 3, 4, 5.1, 6.1.
 use strict;
 use warnings;
@@ -79,6 +80,7 @@ for (@{$d->{members}}) {
 	$_->{size} = length $body{$_->{name}};
 	$_->{sha256} = sha256_hex($body{$_->{name}}) if exists $_->{sha256};
 }
+$d->{encoders}{zstd} = $ENV{ENCODER} if defined $ENV{ENCODER};
 my $js = JSON::PP->new->utf8->canonical;
 my $json = '';
 for (;;) {
