@@ -345,6 +345,8 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
 		node->op = op_of[it->top != DRAY_NONE ? it->top : i];
+		if (node->op == DRAY_NONE)
+			return dray_fail(e, DRAY_E_IO, "internal: an object to make without an operation that brings it");
 		node->entry = it->row;
 		node->group = s.type == DRAY_FILE ? s.link : 0;
 		node->rel = it->top == DRAY_NONE ? en.len : p->ops[node->op].len + 1;
@@ -375,6 +377,7 @@ inst_order(struct inst_planning *pl, struct dray_err *e)
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
+	memset(op_of, 0xff, (pl->n + 1) * sizeof(*op_of));
 	for (size_t i = 0; i < mk.n; i++) {
 		p->ops[i] = mk.v[i].op;
 		if (p->ops[i].kind == INST_OP_SWAP) {
