@@ -74,7 +74,7 @@ want_status 20
 
 # a bundle against its trees
 b() {
-	run "$DRAY" build --from a --to b --product demo --version 2 --counter 2 --level 3 -o "$@"
+	run "$DRAY" build --from a --to b --product demo --version 2 --counter 2 --level 3 --no-cache -o "$@"
 	need_status 0
 }
 b one.dray

@@ -6,9 +6,9 @@
 "$TOP/tools/make-cases.sh" "$T/cases" full >/dev/null 2>&1 || skip "no user xattrs here"
 key
 set -- --to cases/new --product demo --version 1.1 --counter 2 --level 3 --key ops.key
-run "$DRAY" build "$@" -o full.dray
+run "$DRAY" build "$@" --no-cache -o full.dray
 need_status 0
-run "$DRAY" build --from cases/old "$@" -o up.dray
+run "$DRAY" build --from cases/old "$@" --no-cache -o up.dray
 need_status 0
 
 # the folder itself is not an entry, so its times are its own
@@ -38,6 +38,24 @@ want_status 0
 run "$DRAY" diff up.dray dir:two
 want_status 0
 no_file one/pair/file-to-absent
+
+# slim: deltas and copies, all from the old tree; as a directory and as an archive
+run "$DRAY" build --from cases/old "$@" --slim --no-cache -o slim.dray
+need_status 0
+# shellcheck disable=SC2086
+run "$DRAY" extract slim.dray -C four $trust --base dir:cases/old
+need_status 0
+! is_root || same_release four
+run "$DRAY" diff slim.dray four
+want_status 0
+tar -C cases/old -cf old.tar .
+# shellcheck disable=SC2086
+run "$DRAY" extract slim.dray -C five $trust --base archive:old.tar
+need_status 0
+! is_root || same_release five
+run "$DRAY" extract slim.dray -C six
+want_status 20
+no_file six
 
 # no bytes for what did not change: nothing is written, not even the folder
 run "$DRAY" extract up.dray -C three

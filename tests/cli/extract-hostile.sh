@@ -12,7 +12,7 @@ echo z >new/zzz
 echo keep >around/in/evil-target/keep
 echo keep >around/evil
 key
-run "$DRAY" build --to new --product demo --version 1 --counter 1 --level 3 -o good.dray
+run "$DRAY" build --to new --product demo --version 1 --counter 1 --level 3 --no-cache -o good.dray
 need_status 0
 inventory() {
 	(cd around && find . -printf '%p %y %i %s %C@ %l\n' | sort)

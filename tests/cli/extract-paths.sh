@@ -11,7 +11,7 @@ chmod 750 new/usr/share
 touch -d '2001-02-03 04:05:06.5' new/usr/share/doc new/usr/share new/usr
 nl=$(printf 'a\nb\033[31m')
 echo odd >"new/$nl"
-run "$DRAY" build --from old --to new --product demo --version 1 --counter 1 --level 3 -o up.dray
+run "$DRAY" build --from old --to new --product demo --version 1 --counter 1 --level 3 --no-cache -o up.dray
 need_status 0
 
 names() {
