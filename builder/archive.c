@@ -28,6 +28,7 @@ struct build_archive {
 	struct archive *file;		/* reads the file */
 	struct archive *data;		/* reads the members: the same, or the data.tar within a Debian package */
 	struct archive_entry *first;	/* header already read, of data */
+	bool ended;			/* it has no member at all */
 	uint8_t *buf;			/* BLOCK_BYTES, from the package to its data */
 	struct dray_xattr *xattrs;
 	size_t cap_xattrs;
@@ -151,13 +152,13 @@ enter_package(struct build_archive *a, struct archive_entry *en, struct dray_err
 	if (archive_read_open(a->data, a, NULL, read_package, NULL) != ARCHIVE_OK)
 		return fail_archive(a->data, e);
 	rc = next_header(a->data, &a->first, e);
+	a->ended = rc == 0;
 	return rc < 0 ? -1 : 0;
 }
 
 static int
 open_file(struct build_archive *a, const char *path, struct dray_err *e)
 {
-	const char *text;
 	struct stat st;
 	int rc;
 
@@ -170,19 +171,18 @@ open_file(struct build_archive *a, const char *path, struct dray_err *e)
 		return dray_fail(e, DRAY_E_FORMAT, "the archive is empty: not even one byte");
 	if (open_reader(true, &a->file, e) != 0)
 		return -1;
-	if (archive_read_open_fd(a->file, a->fd, BLOCK_BYTES) != ARCHIVE_OK)
-		return fail_archive(a->file, e);
-	rc = archive_read_next_header(a->file, &a->first);
-	/* no reader recognised it; a tar of nothing but its end is one */
-	if (rc == ARCHIVE_FATAL && (text = archive_error_string(a->file)) != NULL && strstr(text, "Unrecognized") != NULL) {
+	if (archive_read_open_fd(a->file, a->fd, BLOCK_BYTES) != ARCHIVE_OK) {
+		const char *text = archive_error_string(a->file);
+
+		if (text == NULL || strstr(text, "Unrecognized") == NULL)
+			return fail_archive(a->file, e);
 		dray_fail(e, DRAY_E_USAGE, "no archive of a kind that is read here, or its beginning is damaged");
 		return dray_hint(e, "read are tar, cpio, zip and .deb, plain or compressed by gzip, xz, zstd or bzip2");
 	}
-	if (rc == ARCHIVE_EOF)
-		a->first = NULL;
-	else if (rc != ARCHIVE_OK && !(rc == ARCHIVE_WARN && names_only(a->file)))
-		return fail_archive(a->file, e);
-	if (a->first != NULL && is_format(a->file, ARCHIVE_FORMAT_AR))
+	if ((rc = next_header(a->file, &a->first, e)) < 0)
+		return -1;
+	a->ended = rc == 0;
+	if (!a->ended && is_format(a->file, ARCHIVE_FORMAT_AR))
 		return enter_package(a, a->first, e);
 	a->data = a->file;
 	return 0;
@@ -360,6 +360,8 @@ build_archive_next(struct build_archive *a, struct build_member *m, struct dray_
 	int rc;
 
 	*m = (struct build_member){ .mode = 0 };
+	if (a->ended)
+		return 0;
 	a->first = NULL;
 	if (en == NULL && (rc = next_header(a->data, &en, e)) <= 0)
 		return rc;
