@@ -17,6 +17,7 @@
 
 enum {
 	BETTER = 8,		/* bytes by which another alignment must win */
+	WORTH = 20,		/* per cent; where more is new, zstd with a prefix does as well in less time */
 	NUMBER_MAX = 5,		/* bytes of a number below 2^32 */
 };
 
@@ -234,14 +235,16 @@ dray_delta_make(const uint8_t *src, size_t len, const uint8_t *ref, size_t ref_l
     struct dray_err *e)
 {
 	struct maker k = { .m = { .src = src, .len = len, .ref = ref, .ref_len = ref_len } };
+	unsigned share = 100;
 	int rc = -1;
 
 	d->steps = d->exact = d->diff = d->extra = d->work = 0;
 	d->len = 0;
 	if (dray_match_blocks(&k.m, e) != 0)
 		goto out;
-	/* most of it is new: zstd with a prefix does that as well, in less time */
-	if (len >= 4096 && k.m.covered < len / 16) {
+	if (len >= 4096 && k.m.covered < len / 8 && dray_match_share(&k.m, &share, e) != 0)
+		goto out;
+	if (share < WORTH) {
 		rc = 1;
 		goto out;
 	}

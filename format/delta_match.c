@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/num.h"
+
 #include "delta_match.h"
 
 enum {
@@ -16,6 +18,8 @@ enum {
 	CANDIDATES = 16,	/* blocks of equal hash that are compared */
 	RANK = 256,		/* bytes compared to tell which of them is longest */
 	NEAR = 64,		/* no stretch outside of covers is longer */
+	GRAM = 12,		/* a string this long is hardly there by chance */
+	SAMPLE = 7,		/* one string of src in so many is looked for; coprime to the sizes of records */
 	ALIGNED = 12,		/* bytes that match on the alignment in use: no need to look further */
 };
 
@@ -173,6 +177,46 @@ out:
 	free(b.head);
 	free(b.next);
 	return rc;
+}
+
+/* --- a guess ------------------------------------------------------------------------------------------------------- */
+
+/* of the GRAM bytes at @p; bytes are put together by hand, so that every machine gets the same */
+static uint64_t
+hash_gram(const uint8_t *p)
+{
+	uint64_t a = dray_get_u64(p), b = dray_get_u32(p + 8);
+
+	a = (a ^ b * MULT) * MULT;
+	return a ^ a >> 32;
+}
+
+int
+dray_match_share(const struct dray_matcher *m, unsigned *per_cent, struct dray_err *e)
+{
+	size_t bits = 1024, asked = 0, found = 0;
+	uint8_t *map;
+
+	*per_cent = 0;
+	if (m->len < GRAM || m->ref_len < GRAM)
+		return 0;
+	while (bits < m->ref_len * 16)
+		bits *= 2;
+	if ((map = calloc(bits / 8, 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "matching: out of memory");
+	for (size_t i = 0; i + GRAM <= m->ref_len; i++) {
+		uint64_t h = hash_gram(m->ref + i) & (bits - 1);
+
+		map[h / 8] |= (uint8_t)(1u << h % 8);
+	}
+	for (size_t i = 0; i + GRAM <= m->len; i += SAMPLE, asked++) {
+		uint64_t h = hash_gram(m->src + i) & (bits - 1);
+
+		found += map[h / 8] >> h % 8 & 1;
+	}
+	*per_cent = (unsigned)(found * 100 / asked);
+	free(map);
+	return 0;
 }
 
 /* --- suffixes ------------------------------------------------------------------------------------------------------ */

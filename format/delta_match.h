@@ -27,6 +27,12 @@ struct dray_matcher {
 /** dray_match_blocks - find the covers: all equal stretches of 63 bytes and more, and most from 32 bytes on */
 DRAY_MUST_CHECK int dray_match_blocks(struct dray_matcher *m, struct dray_err *e);
 
+/**
+ * dray_match_share - how much of src is in ref, in stretches too short for a cover: a cheap guess
+ * *per_cent: of sampled 12-byte strings of src, those that are somewhere in ref
+ */
+DRAY_MUST_CHECK int dray_match_share(const struct dray_matcher *m, unsigned *per_cent, struct dray_err *e);
+
 /** dray_match_suffixes - make the suffix array of ref */
 DRAY_MUST_CHECK int dray_match_suffixes(struct dray_matcher *m, struct dray_err *e);
 

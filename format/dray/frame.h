@@ -76,7 +76,7 @@ enum {				/* kinds to try */
 struct dray_encode_in {
 	const uint8_t *src;	/* what the frame is to give: one content, or several one after the other */
 	size_t len;		/* 1 .. DRAY_FRAME_MAX */
-	const uint8_t *ref;	/* bytes of all ranges, one after the other */
+	const uint8_t *ref;	/* bytes of all ranges, one after the other; not in the memory of src */
 	size_t ref_len;		/* at most DRAY_REF_MAX; 0: only plain is tried */
 	uint8_t filter;		/* DRAY_FILTER_X86: src is a whole piece of one content */
 	const struct dray_range *ranges;	/* with a filter: lengths sum to ref_len; .content is not looked at */

@@ -1,0 +1,421 @@
+/*
+ * test_frame_best.c - frames of every kind and filter, made and decoded again: which kind wins, what a reference may and
+ * may not do, and that equal inputs give equal bytes.
+ */
+#include <stdlib.h>
+
+#include "test.h"
+
+#include "dray/descriptor.h"
+#include "dray/filter.h"
+#include "dray/frame.h"
+#include "dray/index.h"
+
+#define LEN 60000u
+
+static uint8_t old[LEN], new[LEN + 4096], out[LEN + 4096];
+static struct dray_desc desc;
+static struct dray_decoder *decoder;
+
+static uint32_t
+next(uint32_t *x)
+{
+	*x = *x * 1664525u + 1013904223u;
+	return *x >> 8;
+}
+
+/* something like code: few opcodes, calls with a target that all share, operands */
+static void
+code(uint8_t *p, size_t len, uint32_t seed)
+{
+	static const uint8_t ops[] = { 0x48, 0x89, 0xc7, 0x55, 0x53, 0xc3, 0x31, 0xc0, 0x74, 0x83 };
+	uint32_t call = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		p[i] = next(&seed) % 4 == 0 ? (uint8_t)next(&seed) : ops[next(&seed) % sizeof ops];
+		if (i % 23 == 0 && i + 5 <= len) {
+			uint32_t v = call++ % 7 * 4096 - (uint32_t)i - 5;
+
+			p[i] = 0xe8;
+			for (int k = 1; k <= 4; k++, v >>= 8)
+				p[i + (size_t)k] = (uint8_t)v;
+			i += 4;
+		}
+	}
+}
+
+static struct dray_frame
+frame_of(const struct dray_encode_in *in, const struct dray_encode_out *o)
+{
+	return (struct dray_frame){ .kind = o->kind, .filter = in->filter, .stored = (uint32_t)o->len,
+		.out = (uint32_t)in->len, .raw = o->raw, .range_count = o->kind == DRAY_FRAME_PLAIN ? 0 : (uint32_t)in->n_ranges };
+}
+
+static int
+decode(const struct dray_encode_in *in, const struct dray_encode_out *o, const uint8_t *base, struct dray_err *e)
+{
+	struct dray_frame f = frame_of(in, o);
+	struct dray_ref ref = { .len = in->ref_len, .ranges = in->ranges, .n = in->n_ranges };
+	uint8_t *stored = malloc(o->len), *to = malloc(in->len);
+	int rc;
+
+	if (stored == NULL || to == NULL || (ref.p = malloc(in->ref_len + 1)) == NULL)
+		abort();
+	memcpy(stored, o->p, o->len);
+	if (in->ref_len != 0)
+		memcpy(ref.p, base, in->ref_len);
+	memset(e, 0, sizeof *e);
+	rc = dray_decode_frame(decoder, &f, stored, o->kind == DRAY_FRAME_PLAIN ? NULL : &ref, in->content_at, &desc, to, e);
+	memcpy(out, to, in->len);
+	free(stored);
+	free(to);
+	free(ref.p);
+	return rc;
+}
+
+static void
+comes_back(struct dray_encoder *c, const struct dray_encode_in *in, struct dray_encode_out *o)
+{
+	struct dray_err e = { 0 };
+
+	CHECK_EQ(dray_encode_best(c, in, o, &e), 0);
+	CHECK_EQ(decode(in, o, in->ref, &e), 0);
+	CHECK(memcmp(out, in->src, in->len) == 0);
+	CHECK(o->len <= o->raw + o->raw / 256 + 1024);		/* what readers allow */
+}
+
+static struct dray_encoder *
+encoder(int level)
+{
+	struct dray_encoder *c = NULL;
+	struct dray_err e = { 0 };
+
+	if (dray_encoder_new(level, &c, &e) != 0)
+		abort();
+	return c;
+}
+
+static void
+each_kind_and_filter_comes_back(void)
+{
+	static const struct dray_range ranges[] = { { 0, 7, 20000 }, { 1, 0, 1 }, { 0, 20007, 100 }, { 2, 123456789, LEN - 20101 } };
+	static const size_t lens[] = { 1, 2, 100, 30000, LEN };
+
+	code(old, LEN, 1);
+	memcpy(new, old + 100, LEN - 100);
+	code(new + LEN - 100, 100, 3);
+	for (int level = 1; level <= 19; level += 6)
+		for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
+			for (uint8_t filter = 0; filter < 2; filter++)
+				for (unsigned kind = 0; kind <= DRAY_FRAME_ADDCOPY; kind++) {
+					struct dray_encode_in in = { .src = new, .len = lens[i], .ref = old, .ref_len = LEN,
+						.filter = filter, .ranges = ranges, .n_ranges = 4, .content_at = i * 1000003,
+						.kinds = 1u << kind };
+					struct dray_encoder *c = encoder(level);
+					struct dray_encode_out o;
+
+					comes_back(c, &in, &o);
+					CHECK_EQ(o.kind, kind);
+					dray_encoder_free(c);
+				}
+}
+
+static void
+only_addresses_moved_is_addcopy_and_text_is_prefix(void)
+{
+	static const uint8_t letters[13] = { 'e', 't', 'a', 'o', 'i', 'n', ' ', 's', 'h', 'r', 'd', 'l', 'u' };
+	static const struct dray_range all = { 0, 0, LEN };
+	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
+	struct dray_encoder *c = encoder(19);
+	struct dray_encode_out o;
+	uint32_t x = 4;
+
+	code(old, LEN, 1);
+	memcpy(new, old, LEN);
+	for (size_t i = 8; i + 4 < LEN; i += 20)	/* one number in 20 bytes grew by the same */
+		new[i] = (uint8_t)(new[i] + 16);
+	comes_back(c, &in, &o);
+	CHECK_EQ(o.kind, DRAY_FRAME_ADDCOPY);
+	CHECK(o.len < 600);
+
+	for (size_t i = 0; i < LEN; i++)
+		new[i] = old[i] = letters[next(&x) % 13];
+	memmove(new, new + 30000, 20000);		/* lines in another order, some of them new */
+	for (size_t i = 0; i < 100; i++)
+		new[next(&x) % LEN] = 'x';
+	comes_back(c, &in, &o);
+	CHECK_EQ(o.kind, DRAY_FRAME_PREFIX);
+	CHECK(o.len < 1500);
+	dray_encoder_free(c);
+}
+
+static void
+the_filter_makes_moved_code_smaller(void)
+{
+	static const struct dray_range all = { 0, 0, LEN };
+	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
+	struct dray_encoder *c = encoder(9);
+	struct dray_encode_out o;
+	size_t without;
+
+	code(old, LEN, 1);
+	memcpy(new, old, LEN);
+	dray_x86_filter(new, LEN, 0);			/* the same targets... */
+	memmove(new + 1024, new, LEN - 1024);		/* ...from places 1024 bytes on */
+	dray_x86_unfilter(new, LEN, 0);
+	comes_back(c, &in, &o);
+	without = o.len;
+	in.filter = DRAY_FILTER_X86;
+	comes_back(c, &in, &o);
+	CHECK(o.len * 3 < without);
+	dray_encoder_free(c);
+}
+
+static void
+several_contents_share_a_frame(void)
+{
+	/* three targets one after the other against three bases */
+	static const struct dray_range ranges[] = { { 5, 0, 20000 }, { 9, 100, 20000 }, { 7, 0, 20000 } };
+	struct dray_encode_in in = { .src = new, .len = 50000, .ref = old, .ref_len = LEN, .ranges = ranges, .n_ranges = 3 };
+	struct dray_encoder *c = encoder(9);
+	struct dray_encode_out o;
+
+	code(old, LEN, 8);
+	memcpy(new, old + 40000, 15000);
+	memcpy(new + 15000, old + 3000, 17000);
+	memcpy(new + 32000, old + 21000, 18000);
+	comes_back(c, &in, &o);
+	CHECK(o.kind != DRAY_FRAME_PLAIN);
+	CHECK(o.len < 200);
+	dray_encoder_free(c);
+}
+
+static void
+without_a_base_that_helps_it_is_plain(void)
+{
+	static const struct dray_range all = { 0, 0, LEN };
+	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
+	struct dray_encoder *c = encoder(19);
+	struct dray_encode_out o;
+	uint32_t x = 4;
+
+	for (size_t i = 0; i < LEN; i++) {
+		old[i] = (uint8_t)next(&x);
+		new[i] = (uint8_t)next(&x);
+	}
+	comes_back(c, &in, &o);
+	CHECK_EQ(o.kind, DRAY_FRAME_PLAIN);
+	CHECK_EQ(o.raw, LEN);
+	in.kinds = DRAY_TRY_ADDCOPY;	/* not worth it, and plain is not allowed */
+	comes_back(c, &in, &o);
+	CHECK_EQ(o.kind, DRAY_FRAME_PREFIX);
+	in = (struct dray_encode_in){ .src = new, .len = LEN, .kinds = DRAY_TRY_PREFIX };
+	comes_back(c, &in, &o);
+	CHECK_EQ(o.kind, DRAY_FRAME_PLAIN);
+	dray_encoder_free(c);
+}
+
+static void
+equal_inputs_give_equal_bytes(void)
+{
+	static const struct dray_range all = { 0, 64, LEN };
+	static const int levels[] = { 3, 9, 19 };
+	static uint8_t pair[LEN * 2 + 4096];
+	struct dray_err e = { 0 };
+
+	code(old, LEN, 1);
+	for (size_t l = 0; l < 3; l++)
+		for (unsigned kinds = 1; kinds <= DRAY_TRY_ALL; kinds++) {
+			struct dray_encode_in in = { .ref_len = LEN, .ranges = &all, .n_ranges = 1, .kinds = kinds,
+				.filter = kinds == 2 };
+			struct dray_encoder *used = encoder(levels[l]), *fresh = encoder(levels[l]);
+			struct dray_encode_out a, b;
+
+			in.len = LEN - 500;
+			memcpy(new, old + 300, in.len);
+			new[1000]++;
+			/* the base right before the source in memory, and an encoder that has done other things */
+			memcpy(pair, old, LEN);
+			memcpy(pair + LEN, new, in.len);
+			in.ref = pair;
+			in.src = pair + LEN;
+			CHECK_EQ(dray_encode_best(fresh, &in, &b, &e), 0);
+			in.ref = new;
+			in.src = old;
+			in.ref_len = in.len;
+			in.len = 5000;
+			in.kinds = in.filter = 0;
+			CHECK_EQ(dray_encode_best(used, &in, &a, &e), 0);
+			in = (struct dray_encode_in){ .src = new, .len = LEN - 500, .ref = old, .ref_len = LEN, .ranges = &all,
+				.n_ranges = 1, .kinds = kinds, .filter = kinds == 2 };
+			CHECK_EQ(dray_encode_best(used, &in, &a, &e), 0);
+			CHECK_EQ(a.kind, b.kind);
+			CHECK_EQ(a.raw, b.raw);
+			CHECK_EQ(a.len, b.len);
+			CHECK(a.len == b.len && memcmp(a.p, b.p, a.len) == 0);
+			dray_encoder_free(used);
+			dray_encoder_free(fresh);
+		}
+	CHECK_STR(dray_match_id(), "1");
+}
+
+static void
+a_wrong_base_gives_an_error_or_other_bytes(void)
+{
+	static const struct dray_range all = { 0, 0, LEN };
+	static uint8_t wrong[LEN];
+	struct dray_encoder *c = encoder(9);
+	uint32_t x = 6;
+
+	code(old, LEN, 1);
+	memcpy(new, old, LEN);
+	for (size_t i = 8; i + 4 < LEN; i += 20)
+		new[i] = (uint8_t)(new[i] + 16);
+	for (unsigned kind = DRAY_FRAME_PREFIX; kind <= DRAY_FRAME_ADDCOPY; kind++)
+		for (unsigned round = 0; round < 40; round++) {
+			struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all,
+				.n_ranges = 1, .kinds = 1u << kind, .filter = round % 2 };
+			struct dray_encode_out o;
+			struct dray_err e = { 0 };
+
+			CHECK_EQ(dray_encode_best(c, &in, &o, &e), 0);
+			for (size_t i = 0; i < LEN; i++)
+				wrong[i] = round < 20 ? old[i] : (uint8_t)next(&x);
+			for (unsigned k = 0; k < 2000; k++)
+				wrong[next(&x) % LEN] ^= 0x20;
+			if (decode(&in, &o, wrong, &e) == 0)
+				CHECK(memcmp(out, new, LEN) != 0);
+			else
+				CHECK_EQ(e.code, DRAY_E_FORMAT);
+		}
+	dray_encoder_free(c);
+}
+
+static void
+what_does_not_fit_together_is_refused(void)
+{
+	static const struct dray_range two[] = { { 0, 0, 1000 }, { 0, 5000, 2000 } };
+	struct dray_encode_in in = { .src = new, .len = 4000, .ref = old, .ref_len = 3000, .ranges = two, .n_ranges = 2,
+		.kinds = DRAY_TRY_ADDCOPY };
+	struct dray_encoder *c = encoder(9);
+	struct dray_encode_out o;
+	struct dray_err e = { 0 };
+	struct dray_frame f;
+	uint8_t base[3000];
+	struct dray_ref ref = { base, 3000, two, 2 };
+
+	code(old, LEN, 1);
+	memcpy(new, old, 3000);
+	memcpy(new + 3000, old, 1000);
+	memcpy(base, old, sizeof base);
+	comes_back(c, &in, &o);
+	f = frame_of(&in, &o);
+	CHECK_EQ(f.kind, DRAY_FRAME_ADDCOPY);
+
+	ref.n = 1;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_STR(e.text, "1 base ranges of 2 are given");
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, NULL, 0, &desc, out, &e), -1);
+	CHECK_STR(e.text, "0 base ranges of 2 are given");
+	ref.n = 2;
+	ref.len = 2999;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_STR(e.text, "base ranges are longer than the 2999 bytes that were read");
+	f.range_count = 1;
+	ref = (struct dray_ref){ base, 3000, two, 1 };
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_STR(e.text, "base ranges are 1000 bytes, 3000 were read");
+
+	f = frame_of(&in, &o);
+	ref = (struct dray_ref){ base, 3000, two, 2 };
+	f.raw++;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_HAS(e.text, " were declared");
+	f.raw--;
+	f.out++;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_HAS(e.text, "are not the output of 4001");
+	f.out--;
+	f.kind = DRAY_FRAME_LZMA;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_EQ(e.code, DRAY_E_NEWER);
+	CHECK_STR(e.text, "frame kind 3 is not known to this version");
+	f.kind = DRAY_FRAME_ADDCOPY;
+	desc.limit_window = 1024;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_HAS(e.text, "the limit is 1024");
+	desc.limit_window = 1u << 20;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), 0);
+	CHECK(memcmp(out, new, 4000) == 0);
+	dray_encoder_free(c);
+}
+
+static void
+a_prefix_does_not_stay_for_the_next_frame(void)
+{
+	static const struct dray_range all = { 0, 0, LEN };
+	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1,
+		.kinds = DRAY_TRY_PREFIX };
+	struct dray_encoder *c = encoder(9);
+	struct dray_encode_out o;
+	struct dray_err e = { 0 };
+	uint64_t before;
+
+	code(old, LEN, 1);
+	memcpy(new, old, LEN);
+	comes_back(c, &in, &o);
+	CHECK(o.len < 100);
+	before = dray_decode_count();
+	CHECK_EQ(dray_decode(decoder, o.p, o.len, out, LEN, 1u << 20, &e), -1);
+	CHECK_HAS(e.text, "damaged zstd frame");
+	CHECK_EQ(decode(&in, &o, old, &e), 0);
+	CHECK_EQ(dray_decode_count(), before + 2);
+	/* the encoder too */
+	in = (struct dray_encode_in){ .src = old, .len = LEN };
+	comes_back(c, &in, &o);
+	CHECK(o.len > 10000);
+	dray_encoder_free(c);
+}
+
+static void
+an_encoder_is_asked_for_what_it_can_do(void)
+{
+	static const struct dray_range all = { 0, 0, 9 };
+	struct dray_encoder *c = encoder(9);
+	struct dray_encode_out o;
+	struct dray_err e = { 0 };
+	const struct dray_encode_in bads[] = {
+		{ .src = new, .len = 0 }, { .src = new, .len = DRAY_FRAME_MAX + 1u },
+		{ .src = new, .len = 1, .ref = old, .ref_len = DRAY_REF_MAX + 1u }, { .src = new, .len = 1, .level = 20 },
+	}, other = { .src = new, .len = 9, .ref = old, .ref_len = 10, .ranges = &all, .n_ranges = 1, .filter = 1 };
+
+	for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+		CHECK_EQ(dray_encode_best(c, &bads[i], &o, &e), -1);
+		CHECK_EQ(e.code, DRAY_E_USAGE);
+		CHECK_HAS(e.text, "encoder: a frame of ");
+	}
+	CHECK_EQ(dray_encode_best(c, &other, &o, &e), -1);
+	CHECK_STR(e.text, "encoder: base ranges do not make the 10 bytes given");
+	dray_encoder_free(c);
+}
+
+int
+main(void)
+{
+	struct dray_err e = { 0 };
+
+	desc.limit_window = 1u << 20;
+	CHECK_EQ(dray_decoder_new(&decoder, &e), 0);
+	RUN(each_kind_and_filter_comes_back);
+	RUN(only_addresses_moved_is_addcopy_and_text_is_prefix);
+	RUN(the_filter_makes_moved_code_smaller);
+	RUN(several_contents_share_a_frame);
+	RUN(without_a_base_that_helps_it_is_plain);
+	RUN(equal_inputs_give_equal_bytes);
+	RUN(a_wrong_base_gives_an_error_or_other_bytes);
+	RUN(what_does_not_fit_together_is_refused);
+	RUN(a_prefix_does_not_stay_for_the_next_frame);
+	RUN(an_encoder_is_asked_for_what_it_can_do);
+	dray_decoder_free(decoder);
+	return test_done();
+}
