@@ -20,6 +20,7 @@ enum {
 	NEAR = 64,		/* no stretch outside of covers is longer */
 	GRAM = 12,		/* a string this long is hardly there by chance */
 	SAMPLE = 7,		/* one string of src in so many is looked for; coprime to the sizes of records */
+	BUCKETS_FROM = 16384,	/* bytes of ref from which on a table of first bytes pays */
 	ALIGNED = 12,		/* bytes that match on the alignment in use: no need to look further */
 };
 
@@ -226,9 +227,11 @@ dray_match_suffixes(struct dray_matcher *m, struct dray_err *e)
 {
 	size_t n = m->ref_len;
 
-	m->sa = malloc((n + 1) * sizeof *m->sa);
-	m->bucket = calloc(65537, sizeof *m->bucket);
-	if (m->sa == NULL || m->bucket == NULL || divsufsort(m->ref, m->sa, (saidx_t)n) != 0)
+	if ((m->sa = malloc((n + 1) * sizeof *m->sa)) == NULL || divsufsort(m->ref, m->sa, (saidx_t)n) != 0)
+		return dray_fail(e, DRAY_E_IO, "matching: out of memory");
+	if (n < BUCKETS_FROM)
+		return 0;
+	if ((m->bucket = calloc(65537, sizeof *m->bucket)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "matching: out of memory");
 	/* the last suffix is one byte long and stands before all that begin with that byte */
 	for (size_t i = 0; i < n; i++)
@@ -242,12 +245,14 @@ static size_t
 search(struct dray_matcher *m, size_t i, size_t *pos)
 {
 	const uint8_t *p = m->src + i;
-	size_t left = m->len - i, best = 0, lo, hi;
+	size_t left = m->len - i, best = 0, lo = 0, hi = m->ref_len;
 
 	if (left < 2)
 		return 0;
-	lo = m->bucket[p[0] << 8 | p[1]];
-	hi = m->bucket[(p[0] << 8 | p[1]) + 1];
+	if (m->bucket != NULL) {
+		lo = m->bucket[p[0] << 8 | p[1]];
+		hi = m->bucket[(p[0] << 8 | p[1]) + 1];
+	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2, at = (size_t)m->sa[mid];
 		size_t max = min_of(NEAR, min_of(left, m->ref_len - at)), n = same(p, m->ref + at, max);

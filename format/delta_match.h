@@ -20,7 +20,7 @@ struct dray_matcher {
 	uint64_t covered;		/* bytes of src in covers */
 	size_t at;			/* the first cover that does not end before the last position asked for */
 	int32_t *sa;			/* NULL: only covers are looked at */
-	uint32_t *bucket;		/* 65,537: where suffixes that begin with two bytes begin in sa */
+	uint32_t *bucket;		/* 65,537: where suffixes that begin with two bytes begin in sa; NULL: ref is short */
 	uint64_t work;			/* bytes compared */
 };
 
