@@ -1,6 +1,7 @@
 /*
  * cmd_apply.c - dray-install apply: plan, stage, commit, finish. Until the commit record nothing live is changed.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,7 @@ make_plan(struct applying *a, struct dray_err *e)
 	for (int tries = 0; ; tries++) {
 		if (inst_front_plan(&a->f, &a->p, e) != 0)
 			return -1;
+		assert(a->p != NULL);
 		if (inst_front_floor(&a->f, a->p, e) != 0 || refuse_partial(a->p, e) != 0)
 			return -1;
 		if (inst_plan_verdict(a->p, e) == 0)
@@ -253,6 +255,7 @@ run(struct applying *a, struct dray_err *e)
 			inst_report_notes(&a->f, a->p);
 		return -1;
 	}
+	assert(a->p != NULL);
 	if (a->p->n_ops > 0) {
 		if (carry_out(a, &live, e) != 0) {
 			if (!live) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,8 +149,7 @@ no_recipe(struct inst_planning *pl, struct inst_item *it, uint32_t content, stru
 		return 0;
 	if ((it->broke = malloc(sizeof(text) + sizeof(q))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	memcpy(it->broke, text, sizeof(text));
-	strcat(it->broke, dray_quote(en.path, en.len, q, sizeof(q)));
+	snprintf(it->broke, sizeof(text) + sizeof(q), "%s%s", text, dray_quote(en.path, en.len, q, sizeof(q)));
 	it->why = it->broke;
 	return 0;
 }

@@ -31,6 +31,7 @@ want_text 'cannot be changed here:' out
 # a directory that shall go holds a mount
 mkdir -p old2/gone/in new2
 echo 1 >old2/gone/in/a
+echo 1 >new2/stays && cp -p new2/stays old2/
 echo 1 >old2/gone/a
 run "$DRAY" build --from old2 --to new2 --product demo --version 1.1 --counter 2 --key ops.key -o gone.dray
 want_status 0
