@@ -8,6 +8,7 @@
 #include "builder/bases.h"
 #include "builder/match_index.h"
 #include "dray/descriptor.h"
+#include "dray/num.h"
 #include "dray/pool.h"
 #include "tool/tool.h"
 
@@ -341,8 +342,8 @@ static enum build_kind
 kind_of_elf(const uint8_t *p, size_t len)
 {
 	bool little = len > 5 && p[5] == 1;
-	unsigned type = little ? p[16] | p[17] << 8 : p[17] | p[16] << 8;
-	unsigned machine = little ? p[18] | p[19] << 8 : p[19] | p[18] << 8;
+	unsigned type = little ? dray_get_u16(p + 16) : p[17] | (unsigned)p[16] << 8;
+	unsigned machine = little ? dray_get_u16(p + 18) : p[19] | (unsigned)p[18] << 8;
 
 	if (type != 2 && type != 3)	/* ET_EXEC, ET_DYN */
 		return BUILD_OBJECT;
