@@ -109,6 +109,22 @@ json_costs(struct dray_json *o, const struct tool_costs *c)
 	dray_json_set_int(o, "metadata_bytes", (int64_t)c->metadata);
 }
 
+static void
+json_parts(struct dray_json *o, const struct dray_desc *d)
+{
+	struct dray_json *a = dray_json_set_arr(o, "components");
+
+	for (size_t i = 0; i < d->n_components; i++)
+		dray_json_push_str(a, d->components[i]);
+	a = dray_json_set_arr(o, "phases");
+	for (size_t i = 0; i < d->n_phases; i++)
+		dray_json_push_str(a, d->phases[i]);
+	if (d->triggers != NULL)
+		dray_json_set_copy(o, "triggers", d->triggers);
+	else
+		(void)dray_json_set_arr(o, "triggers");
+}
+
 /* @cost: may be NULL */
 static void
 json_desc(struct dray_json *o, const struct dray_bundle *b, const struct tool_costs *cost)
@@ -140,6 +156,7 @@ json_desc(struct dray_json *o, const struct dray_bundle *b, const struct tool_co
 		dray_json_set_int(x, "counter", (int64_t)d->bases[i].counter);
 		dray_json_set_str(x, "kind", d->bases[i].history ? "history" : "exact");
 	}
+	json_parts(o, d);
 	a = dray_json_set_obj(o, "limits");
 	dray_json_set_int(a, "frame", (int64_t)d->limit_frame);
 	dray_json_set_int(a, "memory", (int64_t)d->limit_memory);
@@ -174,6 +191,38 @@ json_counts(struct dray_json *o, const struct tool_counts *c)
 }
 
 static void
+print_names(const char *what, const char (*v)[65], size_t n)
+{
+	if (n < 2)
+		return;
+	printf("  %-10s", what);
+	for (size_t i = 0; i < n; i++)
+		printf("%s %s", i == 0 ? "" : ",", v[i]);
+	printf("\n");
+}
+
+/* what each would run; this program runs none of them */
+static void
+print_triggers(const struct dray_desc *d)
+{
+	for (size_t i = 0; i < d->n_triggers; i++) {
+		const struct dray_json *t = dray_json_at(d->triggers, i), *argv;
+		const char *id, *word;
+		char quoted[200];
+		struct dray_err e;
+		size_t n, len;
+
+		if (dray_json_str(t, "id", &id, &len, "", &e) != 0 || dray_json_arr(t, "argv", &argv, &n, "", &e) != 0)
+			continue;
+		printf("  trigger    %s:", id);
+		for (size_t k = 0; k < n; k++)
+			if ((word = dray_json_text(dray_json_at(argv, k), &len)) != NULL)
+				printf(" %s", dray_quote(word, len, quoted, sizeof(quoted)));
+		printf("\n");
+	}
+}
+
+static void
 print_desc(const struct dray_desc *d, const uint8_t *id)
 {
 	char print[40], when[40], h[32], h2[32], h3[32];
@@ -193,6 +242,9 @@ print_desc(const struct dray_desc *d, const uint8_t *id)
 			printf(", counter %" PRIu64, d->bases[i].counter);
 		printf("%s\n", d->bases[i].history ? " (history)" : "");
 	}
+	print_names("components", d->components, d->n_components);
+	print_names("phases", d->phases, d->n_phases);
+	print_triggers(d);
 	printf("  mode       %s\n", d->slim ? "slim: only for unmodified bases" : "complete: every changed file is in it");
 	printf("  size       %s in %" PRIu64 " blocks\n", tool_human(d->length, h), d->blocks);
 	printf("  needs      %s memory per worker (frame %s, window %s)\n", tool_human(d->limit_memory, h),

@@ -150,8 +150,28 @@ json_state(struct dray_json *o, const struct dray_index *ix, const struct dray_s
 	}
 }
 
+/* only what says something: with one component or phase every path is in it */
 static void
-list_entries(const struct dray_index *ix, const struct tool_look *o, struct dray_json *list)
+json_place(struct dray_json *o, const struct dray_index *ix, const struct dray_desc *d, const struct dray_entry *en)
+{
+	uint64_t mask = dray_index_compset(ix, en->compset);
+	struct dray_json *a;
+
+	if ((en->flags & DRAY_ENTRY_CONFIG) != 0)
+		dray_json_set_bool(o, "config", true);
+	if (d->n_phases > 1)
+		dray_json_set_str(o, "phase", d->phases[en->phase]);
+	if (d->n_components < 2)
+		return;
+	a = dray_json_set_arr(o, "components");
+	for (size_t i = 0; i < d->n_components; i++)
+		if ((mask >> i & 1u) != 0)
+			dray_json_push_str(a, d->components[i]);
+}
+
+static void
+list_entries(const struct dray_index *ix, const struct dray_desc *d, const struct tool_look *o,
+    struct dray_json *list)
 {
 	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES); i++) {
 		enum tool_change change;
@@ -170,6 +190,7 @@ list_entries(const struct dray_index *ix, const struct tool_look *o, struct dray
 		x = dray_json_push_obj(list);
 		dray_json_set_path(x, "path", en.path, en.len);
 		dray_json_set_str(x, "change", tool_change_name[change]);
+		json_place(x, ix, d, &en);
 		if (en.target == DRAY_NONE)
 			continue;
 		dray_index_state(ix, en.target, &s);
@@ -193,7 +214,7 @@ tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e)
 	if (o->why.n > 0)
 		rc = tool_why(dray_bundle_index(b), dray_bundle_desc(b), &o->why, list, e);
 	else
-		list_entries(dray_bundle_index(b), o, list);
+		list_entries(dray_bundle_index(b), dray_bundle_desc(b), o, list);
 	dray_hex(dray_bundle_id(b), 32, hex);
 	dray_bundle_close(b);
 	if (rc != 0) {
