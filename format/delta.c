@@ -24,7 +24,7 @@ split(const uint8_t *raw, size_t raw_len, size_t out_len, struct parts *s, struc
 	if ((uint64_t)diff + extra != out_len)
 		return dray_fail(e, DRAY_E_FORMAT, "delta: %" PRIu32 " difference and %" PRIu32 " extra bytes are not the output of %zu",
 		    diff, extra, out_len);
-	if (control == 0 || control > DRAY_DELTA_OVERHEAD((uint64_t)out_len) - 12)
+	if (control < DRAY_DELTA_LEAST - 12 || control > DRAY_DELTA_OVERHEAD((uint64_t)out_len) - 12)
 		return dray_fail(e, DRAY_E_FORMAT, "delta: %" PRIu32 " control bytes for %zu bytes of output", control, out_len);
 	if (!dray_cursor_take(&c, control, &s->control) || !dray_cursor_take(&c, diff, &s->diff) ||
 	    !dray_cursor_take(&c, extra, &s->extra) || c.left != 0)

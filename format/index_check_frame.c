@@ -65,7 +65,8 @@ check_raw(const uint8_t *p, struct dray_err *e)
 {
 	uint32_t stored = ix_u32(p + F_STORED), out = ix_u32(p + F_OUT), raw = ix_u32(p + F_RAW);
 
-	if (p[F_KIND] == DRAY_FRAME_ADDCOPY ? raw <= out || raw - out > DRAY_DELTA_OVERHEAD(out) : raw != out)
+	if (p[F_KIND] == DRAY_FRAME_ADDCOPY ? raw < out || raw - out < DRAY_DELTA_LEAST || raw - out > DRAY_DELTA_OVERHEAD(out) :
+	    raw != out)
 		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " bytes in the zstd frame do not fit %" PRIu32 " bytes of output", raw,
 		    out);
 	if (stored == 0 || stored > (uint64_t)raw + raw / 256 + 1024)

@@ -18,7 +18,8 @@ enum { DRAY_FILTER_NONE = 0, DRAY_FILTER_X86 = 1 };
 
 #define DRAY_REF_MAX (64u * 1024u * 1024u)	/* most bytes of base ranges that one frame may name */
 
-/* addcopy: raw is out, 12 bytes of lengths, and control bytes, 1 .. half of out and 64 */
+/* addcopy: raw is out, 12 bytes of lengths, and control bytes, 3 .. half of out and 64 */
+#define DRAY_DELTA_LEAST 15u
 #define DRAY_DELTA_OVERHEAD(out) (12u + (out) / 2u + 64u)
 
 struct dray_decoder;	/* a reusable context; one thread at a time */
