@@ -16,6 +16,7 @@ struct item {			/* one use to be planned */
 	uint32_t content, base;	/* base: DRAY_NONE for a full copy */
 	uint64_t bases;
 	uint8_t kind;
+	bool spare;		/* a full copy that only those need whose files are no longer those of a base */
 	struct pack_ranges map;	/* of a large base */
 	bool mapped;
 };
@@ -114,6 +115,8 @@ item_cmp(const void *pa, const void *pb)
 
 	if (a->bases != b->bases)
 		return a->bases > b->bases ? -1 : 1;
+	if (a->spare != b->spare)
+		return a->spare ? 1 : -1;
 	if (a->c->comps != b->c->comps)
 		return a->c->comps < b->c->comps ? -1 : 1;
 	if (a->kind != b->kind)
@@ -133,7 +136,7 @@ joins(const struct planner *k, const struct item *first, const struct item *it)
 	uint64_t ref = it->base == DRAY_NONE || k->in_frame[it->base] == k->p->n_frames ? 0 : k->rs->contents[it->base].size;
 
 	return !is_alone(first) && !is_alone(it) && first->bases == it->bases && first->c->comps == it->c->comps &&
-	    first->kind == it->kind && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX;
+	    first->kind == it->kind && first->spare == it->spare && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX;
 }
 
 /* the whole of a base, once in a frame */
@@ -206,16 +209,12 @@ map_item(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 
 /* does every base have a copy or a delta? @covered: bases for which a delta is planned */
 static bool
-needs_full(const struct planner *k, uint32_t i, uint64_t covered, bool slim)
+is_covered(const struct planner *k, const struct build_content *c, uint64_t covered)
 {
-	const struct build_content *c = &k->rs->contents[i];
-
-	if (!c->wanted || !slim || c->config || c->size == 0 || k->rs->n_bases == 0)
-		return c->wanted;
 	/* a machine without the component that holds it cannot copy */
 	if ((c->comps & ~c->old_comps) == 0)
 		covered |= c->solid;
-	return covered != build_resolved_all(k->rs);
+	return k->rs->n_bases > 0 && c->size > 0 && covered == build_resolved_all(k->rs);
 }
 
 static int
@@ -240,7 +239,8 @@ list_items(struct planner *k, bool slim, struct dray_err *e)
 			covered |= it.bases;
 			k->items[k->n++] = it;
 		}
-		if (!needs_full(k, i, covered, slim))
+		it.spare = is_covered(k, c, covered);
+		if (!c->wanted || (slim && it.spare && !c->config))
 			continue;
 		it.base = DRAY_NONE;
 		it.bases = 0;

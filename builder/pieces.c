@@ -116,7 +116,9 @@ end_piece(struct mapper *m, struct dray_err *e)
 	for (i = 0; i < m->n_hits; i++)
 		m->hits[i].n = m->count[m->hits[i].block];
 	qsort(m->hits, m->n_hits, sizeof(m->hits[0]), hits_cmp);
-	n = m->n_hits < BLOCKS_MAX ? m->n_hits : BLOCKS_MAX;
+	/* next to nothing in common is chance: 32 bits tell a window */
+	for (n = 0; n < m->n_hits && n < BLOCKS_MAX && m->hits[n].n >= m->hits[0].n / 64; n++)
+		;
 	for (i = n; i < m->n_hits; i++)
 		m->count[m->hits[i].block] = 0;
 	/* a block in use keeps its count, so that its neighbours do not add it again */

@@ -1,0 +1,473 @@
+/*
+ * test_bases.c - which old content a new one is made from: by path, by name with versions folded, by what is in it; what
+ * people edit serves nobody else; and which blocks of a large base a piece names
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "builder/bases.h"
+#include "builder/layout.h"
+#include "builder/match_index.h"
+#include "builder/pack_plan.h"
+#include "dray/descriptor.h"
+#include "test.h"
+
+#define MOST 16
+
+/* releases whose contents lie in memory files */
+struct fake { int fd[MOST]; };
+
+static char scratch[] = "/tmp/dray-test-XXXXXX";
+
+static int
+open_fake(const struct build_release *r, const struct build_node *nd, struct build_reader *out, struct dray_err *e)
+{
+	const struct fake *f = r->source;
+
+	(void)e;
+	*out = (struct build_reader){ .fd = f->fd[nd->at], .at = 0, .len = nd->size };
+	return 0;
+}
+
+static void
+close_fake(struct build_release *r)
+{
+	struct fake *f = r->source;
+
+	for (size_t i = 0; i < r->n; i++)
+		close(f->fd[i]);
+	free(f);
+}
+
+static struct build_release *
+release(const char *name)
+{
+	struct fake *f = calloc(1, sizeof(*f));
+	struct build_release *r;
+	struct dray_err e;
+
+	if (f == NULL || build_release_new(name, 1, &r, &e) != 0)
+		abort();
+	r->source = f;
+	r->open = open_fake;
+	r->close = close_fake;
+	return r;
+}
+
+/* bytes that no other seed gives */
+static uint8_t *
+noise(size_t len, uint64_t seed)
+{
+	uint8_t *p = malloc(len + 1);
+	uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+
+	if (p == NULL)
+		abort();
+	for (size_t i = 0; i < len; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		p[i] = (uint8_t)(x >> 32);
+	}
+	return p;
+}
+
+/* takes @p */
+static void
+add(struct build_release *r, const char *path, uint8_t *p, size_t len)
+{
+	struct fake *f = r->source;
+	struct build_node *nd = build_release_append(r);
+	char name[64];
+	struct dray_sha256 *h;
+	struct dray_err e;
+	int fd;
+
+	if (nd == NULL || r->n > MOST || dray_sha256_new(&h, &e) != 0)
+		abort();
+	nd->path = path;
+	nd->len = (uint32_t)strlen(path);
+	nd->type = DRAY_FILE;
+	nd->has = DRAY_HAS_MODE;
+	nd->size = len;
+	nd->at = r->n - 1;
+	if (dray_sha256_once(h, p, len, nd->sha256, &e) != 0)
+		abort();
+	snprintf(name, sizeof(name), "%s/content", scratch);
+	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd == -1 || unlink(name) != 0 || write(fd, p, len) != (ssize_t)len)
+		abort();
+	f->fd[nd->at] = fd;
+	dray_sha256_free(h);
+	free(p);
+}
+
+struct scene {
+	struct build_release *to, *from[3];
+	size_t n;
+	struct build_resolved *rs;
+	struct pack_reader reader;
+	struct build_bases b;
+};
+
+static void
+begin(struct scene *s, size_t n)
+{
+	*s = (struct scene){ .to = release("to"), .n = n };
+	for (size_t i = 0; i < n; i++)
+		s->from[i] = release("from");
+}
+
+static void
+choose(struct scene *s, unsigned threads)
+{
+	const struct build_work o = { .threads = threads };
+	struct dray_err e;
+
+	dray_err_clear(&e);
+	for (size_t i = 0; i < s->n; i++)
+		if (build_release_sort(s->from[i], &e) != 0)
+			abort();
+	if (build_release_sort(s->to, &e) != 0 || build_resolve(s->to, s->from, s->n, &s->rs, &e) != 0 ||
+	    build_pack_reader_begin(&s->reader, s->rs, &e) != 0 || build_bases_choose(&s->reader, &o, &s->b, &e) != 0) {
+		printf("# %s\n", e.text);
+		abort();
+	}
+}
+
+static void
+end(struct scene *s)
+{
+	build_bases_free(&s->b);
+	build_pack_reader_end(&s->reader);
+	build_resolved_free(s->rs);
+	for (size_t i = 0; i < s->n; i++)
+		build_release_free(s->from[i]);
+	build_release_free(s->to);
+}
+
+/* the path of the base that the content of @path is made from in base @b; "" for none */
+static const char *
+base_of(const struct scene *s, const char *path, unsigned b)
+{
+	for (size_t i = 0; i < s->b.n; i++) {
+		const struct build_content *c = &s->rs->contents[s->b.v[i].content], *x = &s->rs->contents[s->b.v[i].base];
+
+		if (strcmp(s->to->v[c->node].path, path) == 0 && (s->b.v[i].bases >> b & 1) != 0)
+			return s->from[x->old_base]->v[x->old_node].path;
+	}
+	return "";
+}
+
+static uint8_t *
+changed(size_t len, uint64_t seed)
+{
+	uint8_t *p = noise(len, seed);
+
+	memcpy(p + len / 2, "changed!", 8);
+	return p;
+}
+
+static void
+the_same_path_comes_first(void)
+{
+	struct scene s;
+
+	begin(&s, 1);
+	add(s.from[0], "bin/a", noise(20000, 1), 20000);
+	add(s.from[0], "bin/b", noise(20000, 1), 20000 - 1);	/* as good */
+	add(s.to, "bin/a", changed(20000, 1), 20000);
+	choose(&s, 2);
+	CHECK_STR(base_of(&s, "bin/a", 0), "bin/a");
+	end(&s);
+}
+
+static void
+a_version_in_the_path_does_not_hide_the_base(void)
+{
+	struct scene s;
+
+	begin(&s, 1);
+	/* too small for features: the name decides */
+	add(s.from[0], "lib/modules/6.1.0-50/kernel/x.conf", noise(100, 1), 100);
+	add(s.from[0], "lib/modules/6.1.0-50/other/x.conf", noise(100, 2), 100);
+	add(s.to, "lib/modules/6.12.3-7/kernel/x.conf", changed(100, 1), 100);
+	choose(&s, 1);
+	CHECK_STR(base_of(&s, "lib/modules/6.12.3-7/kernel/x.conf", 0), "lib/modules/6.1.0-50/kernel/x.conf");
+	end(&s);
+}
+
+static void
+what_is_in_it_finds_a_base_under_another_name(void)
+{
+	struct scene s;
+
+	begin(&s, 1);
+	add(s.from[0], "old/place", noise(50000, 1), 50000);
+	add(s.from[0], "old/thing", noise(50000, 2), 50000);
+	add(s.from[0], "new/name", noise(50000, 3), 50000);	/* the same path, with nothing in common */
+	add(s.to, "new/name", changed(50000, 2), 50000);
+	choose(&s, 2);
+	CHECK_STR(base_of(&s, "new/name", 0), "old/thing");
+	end(&s);
+}
+
+static void
+nothing_in_common_is_no_base(void)
+{
+	struct scene s;
+
+	begin(&s, 1);
+	add(s.from[0], "a", noise(50000, 1), 50000);
+	add(s.to, "a", noise(50000, 2), 50000);
+	choose(&s, 1);
+	CHECK_STR(base_of(&s, "a", 0), "");
+	CHECK_EQ(s.b.n, 0);
+	end(&s);
+}
+
+static void
+a_base_far_larger_than_the_content_is_not_taken_for_its_features(void)
+{
+	struct scene s;
+	uint8_t *big = noise(2000000, 1), *part = noise(2000000, 1);
+
+	begin(&s, 1);
+	add(s.from[0], "big", big, 2000000);
+	add(s.to, "small", part, 20000);
+	choose(&s, 1);
+	CHECK_STR(base_of(&s, "small", 0), "");
+	end(&s);
+}
+
+static void
+what_people_edit_is_nobodys_base_but_its_own(void)
+{
+	struct build_layout layout = { .n_components = 0 };
+	struct scene s;
+	struct dray_err e;
+
+	begin(&s, 1);
+	CHECK_EQ(build_patterns_add(&layout.config, "etc/**", &e), 0);
+	s.to->layout = &layout;
+	add(s.from[0], "etc/conf", noise(50000, 1), 50000);
+	add(s.from[0], "usr/x", noise(50000, 5), 50000);
+	add(s.to, "usr/copy", changed(50000, 1), 50000);
+	add(s.to, "etc/conf", noise(50001, 1), 50001);
+	choose(&s, 1);
+	CHECK_STR(base_of(&s, "usr/copy", 0), "");
+	CHECK_STR(base_of(&s, "etc/conf", 0), "etc/conf");
+	end(&s);
+	build_layout_free(&layout);
+}
+
+static void
+a_base_in_a_component_that_may_be_absent_is_not_taken(void)
+{
+	struct build_layout layout = { .n_components = 2 };
+	struct scene s;
+	struct dray_err e;
+
+	begin(&s, 1);
+	snprintf(layout.components[0].name, sizeof(layout.components[0].name), "base");
+	layout.components[0].rest = true;
+	snprintf(layout.components[1].name, sizeof(layout.components[1].name), "src");
+	CHECK_EQ(build_patterns_add(&layout.components[1].paths, "src", &e), 0);
+	s.to->layout = &layout;
+	add(s.from[0], "src/a", noise(50000, 1), 50000);
+	add(s.to, "bin/a", changed(50000, 1), 50000);
+	choose(&s, 1);
+	CHECK_STR(base_of(&s, "bin/a", 0), "");
+	end(&s);
+	build_layout_free(&layout);
+}
+
+static void
+bases_that_hold_the_same_share_a_choice_and_others_have_their_own(void)
+{
+	struct scene s;
+
+	begin(&s, 3);
+	add(s.from[0], "a", noise(50000, 1), 50000);
+	add(s.from[1], "a", noise(49000, 1), 49000);
+	add(s.from[2], "a", noise(50000, 1), 50000);
+	add(s.to, "a", changed(50000, 1), 50000);
+	choose(&s, 2);
+	CHECK_EQ(s.b.n, 2);
+	CHECK_EQ(s.b.v[0].bases, 5);
+	CHECK_EQ(s.b.v[1].bases, 2);
+	CHECK_EQ(s.rs->contents[s.b.v[0].base].size, 50000);
+	CHECK_EQ(s.rs->contents[s.b.v[1].base].size, 49000);
+	end(&s);
+}
+
+static void
+a_base_that_has_the_very_bytes_needs_no_delta(void)
+{
+	struct scene s;
+
+	begin(&s, 2);
+	add(s.from[0], "old", noise(50000, 1), 50000);
+	add(s.from[1], "old", changed(50000, 1), 50000);
+	add(s.to, "new", noise(50000, 1), 50000);
+	choose(&s, 1);
+	CHECK_EQ(s.b.n, 1);
+	CHECK_EQ(s.b.v[0].bases, 2);
+	end(&s);
+}
+
+static void
+threads_do_not_change_a_choice(void)
+{
+	static const char *const old[] = { "a1", "b1", "c1", "d1", "e1" }, *const new[] = { "a2", "b2", "c2", "d2", "e2" };
+	struct scene one, four;
+
+	for (int i = 0; i < 2; i++) {
+		struct scene *s = i == 0 ? &one : &four;
+
+		begin(s, 1);
+		for (size_t k = 0; k < 5; k++) {
+			add(s->from[0], old[k], noise(30000, k), 30000);
+			add(s->to, new[k], changed(30000, (k + 2) % 5), 30000);
+		}
+		choose(s, i == 0 ? 1 : 4);
+	}
+	CHECK_EQ(one.b.n, 5);
+	CHECK_EQ(four.b.n, 5);
+	CHECK(memcmp(one.b.v, four.b.v, 5 * sizeof(one.b.v[0])) == 0);
+	CHECK_STR(base_of(&one, "a2", 0), "c1");
+	end(&one);
+	end(&four);
+}
+
+static void
+a_piece_names_the_blocks_it_needs(void)
+{
+	const size_t size = 12 * 1024 * 1024, moved = 4 * 1024 * 1024;
+	struct pack_ranges m = { .n = 0 };
+	struct scene s;
+	struct dray_err e;
+	uint8_t *old = noise(size, 1), *new = malloc(size);
+
+	begin(&s, 1);
+	if (new == NULL)
+		abort();
+	/* the last third comes first, the middle is new */
+	memcpy(new, old + size - moved, moved);
+	for (size_t i = 0; i < moved; i++)
+		new[moved + i] = (uint8_t)(i * 7 ^ i >> 9);
+	memcpy(new + 2 * moved, old + moved, moved);
+	add(s.from[0], "big", old, size);
+	add(s.to, "big", new, size);
+	choose(&s, 1);
+	CHECK_STR(base_of(&s, "big", 0), "big");
+	CHECK_EQ(build_pieces_map(&s.reader, s.b.v[0].content, s.b.v[0].base, &m, &e), 0);
+	CHECK_EQ(m.first[0], 0);
+	/* one stretch, at most a block more on both sides */
+	CHECK_EQ(m.first[1], 1);
+	CHECK_EQ(m.v[0].offset, size - moved - PACK_SUM_BLOCK);
+	CHECK_EQ(m.v[0].offset + m.v[0].len, size);
+	CHECK_EQ(m.first[2], 1);	/* nothing for the new one */
+	CHECK_EQ(m.first[3], 2);
+	CHECK_EQ(m.v[1].offset, moved - PACK_SUM_BLOCK);
+	CHECK_EQ(m.v[1].len, moved + 2 * PACK_SUM_BLOCK);
+	free(m.v);
+	free(m.first);
+	end(&s);
+}
+
+static void
+versions_fold_and_letters_do_not(void)
+{
+	CHECK_EQ(build_fold_cmp("libfoo.so.1.2.3", 15, "libfoo.so.10", 12), 0);
+	CHECK_EQ(build_fold_cmp("php/20240924/x", 14, "php/1/x", 7), 0);
+	CHECK(build_fold_cmp("a", 1, "b", 1) < 0);
+	CHECK(build_fold_cmp("a1b", 3, "ab", 2) != 0);
+	CHECK(build_fold_cmp("a1.", 3, "a1", 2) > 0);
+	CHECK_EQ(build_fold_cmp("", 0, "", 0), 0);
+}
+
+static void
+kinds_are_told_by_first_bytes(void)
+{
+	uint8_t elf[64] = { 0x7f, 'E', 'L', 'F', 2, 1 };
+
+	elf[16] = 3;
+	elf[18] = 62;
+	CHECK_EQ(build_kind_of(elf, 64), BUILD_PROGRAM_X86);
+	elf[18] = 3;	/* i386 */
+	CHECK_EQ(build_kind_of(elf, 64), BUILD_PROGRAM);
+	elf[18] = 183;
+	CHECK_EQ(build_kind_of(elf, 64), BUILD_PROGRAM);
+	elf[16] = 1;
+	CHECK_EQ(build_kind_of(elf, 64), BUILD_OBJECT);
+	CHECK_EQ(build_kind_of(elf, 19), BUILD_BINARY);		/* cut short */
+	CHECK_EQ(build_kind_of((const uint8_t *)"hello\n", 6), BUILD_TEXT);
+	CHECK_EQ(build_kind_of((const uint8_t *)"a\0b", 3), BUILD_BINARY);
+	CHECK_EQ(build_kind_of((const uint8_t *)"\xde\x12\x04\x95", 4), BUILD_CATALOGUE);
+	CHECK_EQ(build_kind_of((const uint8_t *)"\x1f\x8b\x08", 3), BUILD_DENSE);
+	CHECK_EQ(build_kind_of((const uint8_t *)"", 0), BUILD_TEXT);
+}
+
+static void
+a_run_of_one_byte_gives_one_feature(void)
+{
+	struct match_roll r = { .shift = MATCH_SHIFT_MIN };
+	struct match_list l = { .n = 0 };
+	uint8_t *p = calloc(1000000, 1);
+	struct dray_err e;
+
+	CHECK(p != NULL);
+	CHECK_EQ(build_match_roll_add(&r, p, 1000000, UINT64_MAX, &l, &e), 0);
+	CHECK(l.n <= 1);
+	free(p);
+	free(l.v);
+}
+
+static void
+features_do_not_depend_on_how_bytes_arrive(void)
+{
+	struct match_list a = { .n = 0 }, b = { .n = 0 };
+	struct match_roll r = { .shift = MATCH_SHIFT_MIN };
+	uint8_t *p = noise(100000, 3);
+	struct dray_err e;
+
+	CHECK_EQ(build_match_roll_add(&r, p, 100000, 4096, &a, &e), 0);
+	r = (struct match_roll){ .shift = MATCH_SHIFT_MIN };
+	for (size_t at = 0, n = 1; at < 100000; at += n, n = n % 97 + 1) {
+		size_t len = 100000 - at < n ? 100000 - at : n;
+
+		CHECK_EQ(build_match_roll_add(&r, p + at, len, 4096, &b, &e), 0);
+	}
+	CHECK_EQ(a.n, b.n);
+	CHECK(a.n > 1000 && a.n < 2200);
+	CHECK(memcmp(a.v, b.v, a.n * sizeof(a.v[0])) == 0);
+	free(p);
+	free(a.v);
+	free(b.v);
+}
+
+int
+main(void)
+{
+	if (mkdtemp(scratch) == NULL)
+		return 1;
+	RUN(the_same_path_comes_first);
+	RUN(a_version_in_the_path_does_not_hide_the_base);
+	RUN(what_is_in_it_finds_a_base_under_another_name);
+	RUN(nothing_in_common_is_no_base);
+	RUN(a_base_far_larger_than_the_content_is_not_taken_for_its_features);
+	RUN(what_people_edit_is_nobodys_base_but_its_own);
+	RUN(a_base_in_a_component_that_may_be_absent_is_not_taken);
+	RUN(bases_that_hold_the_same_share_a_choice_and_others_have_their_own);
+	RUN(a_base_that_has_the_very_bytes_needs_no_delta);
+	RUN(threads_do_not_change_a_choice);
+	RUN(a_piece_names_the_blocks_it_needs);
+	RUN(versions_fold_and_letters_do_not);
+	RUN(kinds_are_told_by_first_bytes);
+	RUN(a_run_of_one_byte_gives_one_feature);
+	RUN(features_do_not_depend_on_how_bytes_arrive);
+	rmdir(scratch);
+	return test_done();
+}
