@@ -129,7 +129,7 @@ $(OUT)/unit/%: $(OUT)/tests/unit/%.o $(INSTLIB) $(BUILDLIB) $(TOOLLIB) $(LIB)
 $(OUT)/fuzz/%: $(OUT)/tests/fuzz/%.o $(if $(findstring fuzzer,$(SAN)),,$(OUT)/tests/fuzz/replay_main.o) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
 $(OUT)/bench/%: $(OUT)/tests/bench/%.o $(TOOLLIB) $(LIB)
 	@mkdir -p $(@D)

@@ -1,35 +1,55 @@
 /*
- * fuzz_frame.c - the door to zstd. Input: 4 bytes declared output (little-endian, taken modulo 128 KiB), then the
- * stored bytes. Whatever they are: exactly the declared bytes or an error. Output buffers are exactly as large as
- * declared, so that a sanitizer sees the first byte too many.
+ * fuzz_frame.c - the door to zstd. Input: 4 bytes, of which bits 0 to 29 are the declared content of the zstd frame
+ * (little-endian, taken modulo 128 KiB) and bits 30, 31 the kind of the frame (3: plain with the x86 filter), then the
+ * stored bytes. A frame that needs a base gets the one below. Whatever they are: exactly the declared bytes or an error.
+ * Output buffers are exactly as large as declared, so that a sanitizer sees the first byte too many.
  */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "dray/descriptor.h"
 #include "dray/frame.h"
+#include "dray/index.h"
 #include "dray/num.h"
+
+#include "frame_base.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const struct dray_range range = { 0, 0, FUZZ_BASE };
+	static struct dray_desc desc = { .limit_window = 64u << 10 };
 	static struct dray_decoder *d;
+	struct dray_frame f = { 0 };
+	struct dray_ref ref = { .len = FUZZ_BASE, .ranges = &range, .n = 1 };
 	struct dray_err e = { 0 };
-	uint8_t *dst;
-	size_t len;
+	uint8_t *out;
 
 	if (size < 4)
 		return 0;
 	if (d == NULL && dray_decoder_new(&d, &e) != 0)
 		abort();
-	len = dray_get_u32(data) % (128u << 10);
-	if ((dst = malloc(len != 0 ? len : 1)) == NULL)
+	f.kind = data[3] >> 6;
+	f.raw = f.out = (dray_get_u32(data) & 0x3fffffff) % (128u << 10);
+	f.stored = (uint32_t)(size - 4);
+	if (f.kind == DRAY_FRAME_LZMA) {
+		f.kind = DRAY_FRAME_PLAIN;
+		f.filter = DRAY_FILTER_X86;
+	}
+	/* an addcopy frame says in its lengths how much it makes; here it may always make 4,096 bytes */
+	if (f.kind == DRAY_FRAME_ADDCOPY)
+		f.out = FUZZ_OUT;
+	f.range_count = f.kind != DRAY_FRAME_PLAIN;
+	if ((out = malloc(f.out != 0 ? f.out : 1)) == NULL || (ref.p = malloc(FUZZ_BASE)) == NULL)
 		abort();
-	if (dray_decode(d, data + 4, size - 4, dst, len, 64u << 10, &e) != 0) {
+	fuzz_base(ref.p);
+	if (dray_decode_frame(d, &f, data + 4, f.range_count != 0 ? &ref : NULL, 0, &desc, out, &e) != 0) {
 		if (e.code != DRAY_E_FORMAT || e.text[0] == '\0')
 			abort();
 	}
-	free(dst);
+	free(out);
+	free(ref.p);
 	return 0;
 }

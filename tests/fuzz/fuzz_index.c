@@ -50,7 +50,7 @@ walk_contents(const struct dray_index *ix)
 					abort();
 				bytes += p.len;
 			}
-			if (bytes != c.size)
+			if (bytes != c.size && r.kind != DRAY_RECIPE_COPY)
 				abort();
 		}
 	}
@@ -58,8 +58,17 @@ walk_contents(const struct dray_index *ix)
 		struct dray_frame f;
 
 		dray_index_frame(ix, i, &f);
-		sum += f.at + f.stored;
+		sum += f.at + f.stored + f.raw;
 		touch(f.sha256, 32);
+		for (uint32_t k = 0; k < f.range_count; k++) {
+			struct dray_range g;
+			struct dray_content c;
+
+			dray_index_range(ix, f.range_first + k, &g);
+			dray_index_content(ix, g.content, &c);
+			if (g.offset > c.size || g.len > c.size - g.offset)
+				abort();
+		}
 	}
 }
 
