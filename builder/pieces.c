@@ -12,7 +12,7 @@
 #include "tool/tool.h"
 
 #define FEATURES (2u * 1024u * 1024u)		/* of the base, about: 8 bytes each */
-#define REPEATS 8u				/* a feature that stands in more blocks than this tells nothing */
+#define REPEATS 8u				/* of the blocks that have a feature so many count */
 #define BLOCKS_MAX (PACK_REF_MAX / PACK_SUM_BLOCK)
 
 struct hits { uint32_t block, n; };
@@ -101,7 +101,7 @@ count_hits(struct mapper *m)
 			at++;
 		for (end = at; end < m->base.n && m->base.v[end].value == l->v[i].value; end++)
 			;
-		for (size_t k = at; end - at <= REPEATS && k < end; k++)
+		for (size_t k = at; k < end && k - at < REPEATS; k++)
 			hit(m, m->base.v[k].where, 1);
 	}
 }
