@@ -32,7 +32,7 @@ struct build_member {		/* texts and values are valid until the next member */
 struct build_archive;
 
 /**
- * build_archive_open - tar (ustar, pax, GNU), cpio, zip, Debian package (its data), each plain or by gzip, xz, zstd, bzip2
+ * build_archive_open - tar (ustar, pax, GNU), cpio, zip, Debian package (its data); plain or by gzip, xz, zstd, bzip2
  * Return: 0, or -1: DRAY_E_USAGE (none of these), DRAY_E_FORMAT (damaged), DRAY_E_IO.
  */
 DRAY_MUST_CHECK int build_archive_open(const char *path, struct build_archive **out, struct dray_err *e);

@@ -53,7 +53,8 @@ take_name(struct build_tree *t, const char *path, size_t len)
 	}
 	if ((n = build_arena_take(&t->r->arenas[0], sizeof(*n))) == NULL)
 		return NULL;
-	*n = (struct build_name){ .path = build_arena_copy(&t->r->arenas[0], path, len), .len = len, .object = BUILD_NO_OBJECT };
+	*n = (struct build_name){ .path = build_arena_copy(&t->r->arenas[0], path, len), .len = len,
+		.object = BUILD_NO_OBJECT };
 	if (n->path == NULL || tsearch(n, &t->by_path, name_cmp) == NULL)
 		return NULL;
 	return t->names[t->n_names++] = n;
@@ -105,7 +106,8 @@ no_target(const struct build_name *n, const char *what, struct dray_err *e)
 {
 	char quoted[300];
 
-	dray_fail(e, DRAY_E_FORMAT, "a hard link to %s, %s", dray_quote(n->link, n->link_len, quoted, sizeof(quoted)), what);
+	dray_fail(e, DRAY_E_FORMAT, "a hard link to %s, %s", dray_quote(n->link, n->link_len, quoted, sizeof(quoted)),
+	    what);
 	return build_archive_name_err(n->path, e);
 }
 
@@ -184,8 +186,8 @@ check_parents(struct build_tree *t, struct dray_err *e)
 		t->objects[number] = (struct build_node){ .type = DRAY_DIR, .mode = 0755,
 			.has = DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID };
 		t->archive = n->archive;
-		if (build_tree_bind(t, n->path, len, number, e) != 0 ||
-		    build_tree_note(t, n->path, len, "a directory that the archive lacks: taken as mode 0755 of root", false, e) != 0)
+		if (build_tree_bind(t, n->path, len, number, e) != 0 || build_tree_note(t, n->path, len,
+		    "a directory that the archive lacks: taken as mode 0755 of root", false, e) != 0)
 			return -1;
 	}
 	return 0;

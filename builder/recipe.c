@@ -85,7 +85,8 @@ rebase(struct build_recipe *r, const char **spec, struct dray_err *e)
 
 /* a base: "SOURCE", or {"source", "version", "counter"} */
 static int
-get_base(struct build_recipe *r, const struct dray_json *v, const char **spec, const char **name, struct dray_err *e)
+get_base(struct build_recipe *r, const struct dray_json *v, const char **spec, const char **name,
+    struct dray_err *e)
 {
 	static const char *const keys[] = { "counter", "source", "version", NULL };
 	const char *version = NULL;
@@ -95,7 +96,8 @@ get_base(struct build_recipe *r, const struct dray_json *v, const char **spec, c
 
 	if ((*spec = dray_json_text(v, &len)) == NULL) {
 		if (build_recipe_only(r, v, keys, "from", e) != 0 || build_recipe_text(r, v, "source", spec, e) != 0 ||
-		    build_recipe_text(r, v, "version", &version, e) != 0 || build_recipe_number(r, v, "counter", INT64_MAX, &counter, e) != 0)
+		    build_recipe_text(r, v, "version", &version, e) != 0 ||
+		    build_recipe_number(r, v, "counter", INT64_MAX, &counter, e) != 0)
 			return -1;
 		if (*spec == NULL)
 			return build_recipe_fail(r, e, "from: \"source\" is missing");
@@ -127,7 +129,8 @@ get_bases(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 		return -1;
 	if (list == NULL)
 		return 0;
-	if ((specs = build_recipe_list(r, n + a->from.n, e)) == NULL || (names = build_recipe_list(r, n + a->names.n, e)) == NULL)
+	if ((specs = build_recipe_list(r, n + a->from.n, e)) == NULL ||
+	    (names = build_recipe_list(r, n + a->names.n, e)) == NULL)
 		return -1;
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		build_recipe_at(r, i);
@@ -173,8 +176,8 @@ get_part(struct build_recipe *r, const struct dray_json *o, const char *key, con
 		part->rest = true;
 		for (size_t i = 0; i < n_before; i++)
 			if (before[i].rest)
-				return build_recipe_fail(r, e, "%s: %s and %s have no paths; one may have none, for the rest", key, before[i].name,
-				    name);
+				return build_recipe_fail(r, e, "%s: %s and %s have no paths; one may have none, for the rest",
+				    key, before[i].name, name);
 		return 0;
 	}
 	for (size_t i = 0; rc == 0 && i < n; i++)
@@ -185,7 +188,8 @@ get_part(struct build_recipe *r, const struct dray_json *o, const char *key, con
 }
 
 static int
-get_parts(struct build_recipe *r, const char *key, size_t max, struct build_part *v, size_t *count, struct dray_err *e)
+get_parts(struct build_recipe *r, const char *key, size_t max, struct build_part *v, size_t *count,
+    struct dray_err *e)
 {
 	const struct dray_json *a;
 	size_t n;

@@ -63,7 +63,8 @@ build_recipe_back(struct build_recipe *r)
 }
 
 int
-build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char *const *keys, const char *what, struct dray_err *e)
+build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char *const *keys, const char *what,
+    struct dray_err *e)
 {
 	char quoted[200];
 
@@ -86,7 +87,8 @@ build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char 
 }
 
 int
-build_recipe_text(struct build_recipe *r, const struct dray_json *o, const char *key, const char **out, struct dray_err *e)
+build_recipe_text(struct build_recipe *r, const struct dray_json *o, const char *key, const char **out,
+    struct dray_err *e)
 {
 	size_t len;
 	int rc = 0;
@@ -119,7 +121,8 @@ build_recipe_number(struct build_recipe *r, const struct dray_json *o, const cha
 }
 
 int
-build_recipe_bool(struct build_recipe *r, const struct dray_json *o, const char *key, bool *out, struct dray_err *e)
+build_recipe_bool(struct build_recipe *r, const struct dray_json *o, const char *key, bool *out,
+    struct dray_err *e)
 {
 	bool b = false;
 	int rc = 0;
@@ -148,8 +151,8 @@ build_recipe_list(struct build_recipe *r, size_t n, struct dray_err *e)
 }
 
 int
-build_recipe_array(struct build_recipe *r, const struct dray_json *o, const char *key, const struct dray_json **a, size_t *n,
-    struct dray_err *e)
+build_recipe_array(struct build_recipe *r, const struct dray_json *o, const char *key, const struct dray_json **a,
+    size_t *n, struct dray_err *e)
 {
 	*a = NULL;
 	*n = 0;
