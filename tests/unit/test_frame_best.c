@@ -10,6 +10,7 @@
 #include "dray/filter.h"
 #include "dray/frame.h"
 #include "dray/index.h"
+#include "dray/num.h"
 
 #define LEN 60000u
 
@@ -399,6 +400,37 @@ an_encoder_is_asked_for_what_it_can_do(void)
 	dray_encoder_free(c);
 }
 
+/* bundle-format.md 6.2 to 6.4 */
+static void
+the_vectors_of_the_spec_come_out(void)
+{
+	static const char base[] = "the quick brown fox jumps over the lazy dog", cat[] = "the quick brown cat jumps over the lazy dog";
+	static const struct { struct dray_frame f; const char *hex, *ref, *out; } vectors[] = {
+		{ { .kind = DRAY_FRAME_PLAIN, .out = 43, .raw = 43 }, "28b52ffd202b59010074686520717569636b2062726f776e20636174206a"
+		    "756d7073206f76657220746865206c617a7920646f67", "", cat },
+		{ { .kind = DRAY_FRAME_PREFIX, .out = 43, .raw = 43 }, "28b52ffd202b5d0000186361740200001c872820", base, cat },
+		{ { .kind = DRAY_FRAME_ADDCOPY, .out = 5, .raw = 26 }, "28b52ffd201ad100000900000004000000010000000200020101030100"
+		    "000000000221", "abcd", "abd!e" },
+	};
+
+	for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+		size_t len = strlen(vectors[i].ref);
+		const struct dray_range all = { 0, 0, len };
+		struct dray_frame f = vectors[i].f;
+		uint8_t stored[100], ref[50];
+		struct dray_ref r = { ref, len, &all, len != 0 };
+		struct dray_err e = { 0 };
+
+		f.range_count = len != 0;
+		f.stored = (uint32_t)strlen(vectors[i].hex) / 2;
+		memcpy(ref, vectors[i].ref, len);
+		CHECK(dray_unhex(vectors[i].hex, strlen(vectors[i].hex), stored, f.stored));
+		CHECK_EQ(dray_decode_frame(decoder, &f, stored, &r, 0, &desc, out, &e), 0);
+		CHECK_STR(e.text, "");
+		CHECK(memcmp(out, vectors[i].out, f.out) == 0);
+	}
+}
+
 int
 main(void)
 {
@@ -406,6 +438,7 @@ main(void)
 
 	desc.limit_window = 1u << 20;
 	CHECK_EQ(dray_decoder_new(&decoder, &e), 0);
+	RUN(the_vectors_of_the_spec_come_out);
 	RUN(each_kind_and_filter_comes_back);
 	RUN(only_addresses_moved_is_addcopy_and_text_is_prefix);
 	RUN(the_filter_makes_moved_code_smaller);
