@@ -71,7 +71,7 @@ int
 dray_delta_apply(const uint8_t *raw, size_t raw_len, const uint8_t *ref, size_t ref_len, uint8_t *out, size_t out_len,
     struct dray_err *e)
 {
-	struct parts s;
+	struct parts s = { 0 };
 	size_t pos = 0;
 
 	if (split(raw, raw_len, out_len, &s, e) != 0)

@@ -77,12 +77,12 @@ dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json *
 	atomic_fetch_add(&parsed, 1);
 	if (len > INT_MAX)
 		return dray_fail(e, DRAY_E_FORMAT, "the JSON is longer than 2 GiB");
-	if (json_text_scan(text, len, DRAY_JSON_DEPTH, &keys, e) != 0)
+	if (dray_json_text_scan(text, len, DRAY_JSON_DEPTH, &keys, e) != 0)
 		return -1;
 	/* json-c calls a blank after the end trailing text */
-	while (used > 0 && json_text_blank(text[used - 1]))
+	while (used > 0 && dray_json_text_blank(text[used - 1]))
 		used--;
-	while (first < used && json_text_blank(text[first]))
+	while (first < used && dray_json_text_blank(text[first]))
 		first++;
 	if (first < used && text[first] != '{' && text[first] != '[')
 		return dray_fail(e, DRAY_E_FORMAT, "the JSON is neither an object nor an array");

@@ -11,7 +11,7 @@
 #include "utf8.h"
 
 bool
-json_text_blank(char c)
+dray_json_text_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -154,7 +154,7 @@ scan_word(const char *p, size_t left, size_t at, struct dray_err *e)
 }
 
 int
-json_text_scan(const char *text, size_t len, unsigned depth_max, size_t *keys, struct dray_err *e)
+dray_json_text_scan(const char *text, size_t len, unsigned depth_max, size_t *keys, struct dray_err *e)
 {
 	unsigned depth = 0;
 	size_t i = 0, n;
@@ -177,7 +177,7 @@ json_text_scan(const char *text, size_t len, unsigned depth_max, size_t *keys, s
 				return dray_fail(e, DRAY_E_FORMAT, "not JSON at byte %zu", i);
 		} else if (c == ':') {
 			(*keys)++;
-		} else if (c != ',' && !json_text_blank(c)) {
+		} else if (c != ',' && !dray_json_text_blank(c)) {
 			n = scan_word(text + i, len - i, i, e);
 		}
 		if (n == 0)
@@ -188,7 +188,7 @@ json_text_scan(const char *text, size_t len, unsigned depth_max, size_t *keys, s
 }
 
 void
-json_out_bytes(struct json_out *t, const char *s, size_t len)
+dray_json_out_bytes(struct json_out *t, const char *s, size_t len)
 {
 	uint64_t need, cap;
 	size_t fit;
@@ -234,27 +234,27 @@ escape(unsigned char c, char out[6])
 }
 
 void
-json_out_string(struct json_out *t, const char *s, size_t len)
+dray_json_out_string(struct json_out *t, const char *s, size_t len)
 {
 	const uint8_t *p = (const uint8_t *)s;
 	size_t i = 0, from = 0, n;
 	uint32_t cp = 0;
 	char esc[6];
 
-	json_out_bytes(t, "\"", 1);
+	dray_json_out_bytes(t, "\"", 1);
 	while (i < len) {
 		n = utf8_take(p + i, len - i, &cp);
 		if (n != 0 && cp >= 0x20 && cp != '"' && cp != '\\') {
 			i += n;
 			continue;
 		}
-		json_out_bytes(t, s + from, i - from);
+		dray_json_out_bytes(t, s + from, i - from);
 		if (n == 0)
-			json_out_bytes(t, "\xef\xbf\xbd", 3);
+			dray_json_out_bytes(t, "\xef\xbf\xbd", 3);
 		else
-			json_out_bytes(t, esc, escape(p[i], esc));
+			dray_json_out_bytes(t, esc, escape(p[i], esc));
 		from = ++i;
 	}
-	json_out_bytes(t, s + from, len - from);
-	json_out_bytes(t, "\"", 1);
+	dray_json_out_bytes(t, s + from, len - from);
+	dray_json_out_bytes(t, "\"", 1);
 }

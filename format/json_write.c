@@ -176,17 +176,17 @@ write_object(struct json_out *t, const struct json_object *o)
 		t->failed = true;
 		return;
 	}
-	json_out_bytes(t, "{", 1);
+	dray_json_out_bytes(t, "{", 1);
 	for (i = 0; i < n; i++) {
 		if (i != 0)
-			json_out_bytes(t, ",", 1);
-		json_out_string(t, keys[i], strlen(keys[i]));
-		json_out_bytes(t, ":", 1);
+			dray_json_out_bytes(t, ",", 1);
+		dray_json_out_string(t, keys[i], strlen(keys[i]));
+		dray_json_out_bytes(t, ":", 1);
 		child = NULL;
 		json_object_object_get_ex(o, keys[i], &child);
 		write_value(t, child);
 	}
-	json_out_bytes(t, "}", 1);
+	dray_json_out_bytes(t, "}", 1);
 	free(keys);
 }
 
@@ -196,13 +196,13 @@ write_array(struct json_out *t, const struct json_object *a)
 	const size_t n = json_object_array_length(a);
 	size_t i;
 
-	json_out_bytes(t, "[", 1);
+	dray_json_out_bytes(t, "[", 1);
 	for (i = 0; i < n; i++) {
 		if (i != 0)
-			json_out_bytes(t, ",", 1);
+			dray_json_out_bytes(t, ",", 1);
 		write_value(t, json_object_array_get_idx(a, i));
 	}
-	json_out_bytes(t, "]", 1);
+	dray_json_out_bytes(t, "]", 1);
 }
 
 /* a child that could not be made is no child: its container is marked */
@@ -221,12 +221,12 @@ write_value(struct json_out *t, struct json_object *v)
 	} else if (type == json_type_array) {
 		write_array(t, v);
 	} else if (type == json_type_string) {
-		json_out_string(t, json_object_get_string(v), (size_t)json_object_get_string_len(v));
+		dray_json_out_string(t, json_object_get_string(v), (size_t)json_object_get_string_len(v));
 	} else if (type == json_type_int) {
 		snprintf(num, sizeof(num), "%" PRId64, json_object_get_int64(v));
-		json_out_bytes(t, num, strlen(num));
+		dray_json_out_bytes(t, num, strlen(num));
 	} else if (type == json_type_boolean) {
-		json_out_bytes(t, json_object_get_boolean(v) ? "true" : "false", json_object_get_boolean(v) ? 4 : 5);
+		dray_json_out_bytes(t, json_object_get_boolean(v) ? "true" : "false", json_object_get_boolean(v) ? 4 : 5);
 	} else {
 		t->failed = true;	/* null, a double: nothing of ours makes them */
 	}

@@ -36,10 +36,7 @@ inst_foreign_add(struct inst_foreign *f, const char *path, size_t len, struct dr
 
 	if ((q = malloc(DRAY_QUOTE_CAP(len) + 2)) == NULL)
 		return dray_fail_errno(e, "list of foreign objects");
-	if (len == 0)
-		strcpy(q, "/");
-	else
-		dray_quote(path, len, q, DRAY_QUOTE_CAP(len) + 2);
+	dray_quote(len != 0 ? path : "/", len != 0 ? len : 1, q, DRAY_QUOTE_CAP(len) + 2);
 	for (i = 0; i < f->n; i++) {
 		if (strcmp(f->paths[i], q) == 0) {
 			free(q);

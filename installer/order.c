@@ -344,6 +344,7 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 		if (!inst_item_target(pl, it, &s))
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
+		/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): the caller filled all of it with DRAY_NONE */
 		node->op = op_of[it->top != DRAY_NONE ? it->top : i];
 		if (node->op == DRAY_NONE)
 			return dray_fail(e, DRAY_E_IO, "internal: an object to make without an operation that brings it");
