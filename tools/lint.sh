@@ -110,6 +110,10 @@ check_words() {
 	git grep -nIE '[[:blank:]]+$' -- '*.c' '*.h' '*.sh' '*.md' Makefile .ci
 }
 
+check_map() {
+	tools/map.sh check
+}
+
 check_text() {	# what people read on a terminal: 76 columns in man pages is mandoc's business
 	for f in builder/*.1 installer/*.8 spec/*.5; do
 		[ ! -e "$f" ] || mandoc -Tlint -W warning "$f"
@@ -157,7 +161,7 @@ if [ "${1:-}" = --tidy ]; then
 	exit 0
 fi
 
-checks='headers symbols systems doors installer length words text scripts cppcheck tidy'
+checks='headers symbols systems doors installer length words map text scripts cppcheck tidy'
 [ $# = 0 ] || checks=$*
 bad=0 n=0
 for c in $checks; do

@@ -18,7 +18,7 @@ build --as-root
 want_status 0
 owner a 0:0
 build --owner-map "$id:77,u$id:78"
-owner a 77:$([ "$gid" = "$id" ] && echo 77 || echo "$gid")
+owner a "77:$([ "$gid" = "$id" ] && echo 77 || echo "$gid")"
 build --owner-map "u$id:1000" --owner-map "g$gid:1001"
 owner a 1000:1001
 build --owner-map '*:5'
