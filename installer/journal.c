@@ -259,7 +259,7 @@ read_plan(struct inst_tx *tx, struct dray_err *e)
 	int r = inst_read_file(tx->dir, "plan", PLAN_MAX, &tx->arena, &len, e);
 
 	if (r == 1) {
-		if (tx->state == INST_TX_FORGET)
+		if (tx->state == INST_TX_FORGET || tx->state == INST_TX_UNDONE)
 			return 0;	/* deleting had come this far */
 		return dray_fail(e, DRAY_E_IO, "the plan is missing");
 	}

@@ -30,6 +30,9 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 	struct inst_anchor a;
 	size_t freed, kept;
 
+	/* cut between the plan and the log, the last two to be deleted: all else was done */
+	if (!tx->has_plan)
+		return inst_tx_drop(s, tx->number, e) != 0 ? -1 : inst_prune_heads(s, e);
 	if (inst_anchor_load(s, &a, e) != 0)
 		return -1;
 	a.installed = tx->from;		/* the floor stays: going back is not news to it */
@@ -76,9 +79,8 @@ pending_of(const struct inst_tx *tx)
 	case INST_TX_DONE:
 		return INST_PENDING_FINISH;
 	case INST_TX_UNDO:
+	case INST_TX_UNDONE:		/* back on the disk, but not in the anchor yet */
 		return INST_PENDING_BACKWARD;
-	case INST_TX_UNDONE:
-		return INST_PENDING_FORGET;
 	case INST_TX_FORGET:
 		return tx->arg == INST_FORGET_DONE ? INST_PENDING_NONE : INST_PENDING_FORGET;
 	case INST_TX_FINISHED:
