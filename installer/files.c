@@ -36,6 +36,7 @@ inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned m
 {
 	char tmp[64];
 	int fd = -1, rc = -1;
+	bool made = false;
 
 	if ((size_t)snprintf(tmp, sizeof(tmp), ".%s.new", name) >= sizeof(tmp))
 		return dray_fail(e, DRAY_E_IO, "name too long: %s", name);
@@ -47,6 +48,7 @@ inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned m
 		dray_fail_errno(e, "create %s", tmp);
 		goto out;
 	}
+	made = true;
 	if (inst_write_all(fd, p, len, e) != 0) {
 		dray_wrap(e, "%s", name);
 		goto out;
@@ -65,6 +67,7 @@ inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned m
 		dray_fail_errno(e, "rename %s", name);
 		goto out;
 	}
+	made = false;
 	if (fsync(dir) == -1) {
 		dray_fail_errno(e, "flush the folder of %s", name);
 		goto out;
@@ -73,6 +76,8 @@ inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned m
 out:
 	if (fd != -1)
 		close(fd);
+	if (made)
+		unlinkat(dir, tmp, 0);	/* half a file helps nobody, and its room may be what is missing */
 	return rc;
 }
 

@@ -186,7 +186,8 @@ inst_recover(const struct inst_state *s, bool back, bool drop_staged, enum inst_
 		if (r != 0)
 			goto out;
 	}
-	rc = 0;
+	/* nothing is half-way now; a run cut between the mark and its decision left the mark */
+	rc = inst_state_mark(s, false, e);
 out:
 	free(list);
 	return rc;

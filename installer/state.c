@@ -20,6 +20,7 @@
 #include "installer/state.h"
 
 #define PENDING ".dray-pending"
+#define PENDING_NEW "..dray-pending.new"	/* the name under which inst_write_file begins it */
 
 /* put the modification time of a directory back to what it was */
 static int
@@ -228,7 +229,9 @@ inst_state_close(struct inst_state *s)
 int
 inst_state_mark(const struct inst_state *s, bool on, struct dray_err *e)
 {
+	static const char *const names[2] = { PENDING, PENDING_NEW };
 	struct dray_stat was;
+	bool gone = false;
 
 	if (s->is_default)
 		return 0;
@@ -237,10 +240,15 @@ inst_state_mark(const struct inst_state *s, bool on, struct dray_err *e)
 	if (on) {
 		if (inst_write_file(s->root, PENDING, s->rel, strlen(s->rel), 0600, e) != 0)
 			return -1;
-	} else if (unlinkat(s->root, PENDING, 0) == -1 && errno != ENOENT) {
-		return dray_fail_errno(e, "remove %s/%s", s->root_path, PENDING);
+		return restore_time(s->root, &was, e);
 	}
-	return restore_time(s->root, &was, e);
+	for (size_t i = 0; i < 2; i++) {
+		if (unlinkat(s->root, names[i], 0) == 0)
+			gone = true;
+		else if (errno != ENOENT)
+			return dray_fail_errno(e, "remove %s/%s", s->root_path, names[i]);
+	}
+	return gone ? restore_time(s->root, &was, e) : 0;
 }
 
 /* do two handles hold the same bytes? */
