@@ -120,6 +120,19 @@ out:
 	return rc;
 }
 
+/* the way back was begun: it has to be gone to its end */
+static void
+hint_resume(const struct inst_front *f, const struct inst_tx *tx, struct dray_err *e)
+{
+	char *resume;
+
+	if (tx->state != INST_TX_UNDO && tx->state != INST_TX_UNDONE)
+		return;
+	if ((resume = inst_command(f, "resume", NULL)) != NULL)
+		dray_hint(e, "repair the cause, then finish it: %s", resume);
+	free(resume);
+}
+
 static int
 rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 {
@@ -160,8 +173,10 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 			dray_hint(e, "nothing live was changed");
 			goto out;
 		}
-		if (inst_undo(&f->st, tx, kept, e) != 0)
+		if (inst_undo(&f->st, tx, kept, e) != 0) {
+			hint_resume(f, tx, e);
 			goto out;
+		}
 	}
 	if (from.known)
 		inst_say(f, "%s is back at %s %s", f->root, from.product, from.version);

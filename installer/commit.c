@@ -56,24 +56,14 @@ inst_foreign_add(struct inst_foreign *f, const char *path, size_t len, struct dr
 	return 0;
 }
 
-/* one op; a full disk gets the ballast once and another try */
+/* one op; a full disk gets what is kept for that and another try */
 static int
-run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, bool *ballast, struct dray_err *e)
+run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
 {
-	int tries;
-
-	for (tries = 0; tries < 2; tries++) {
-		int r = op->kind == INST_OP_SWAP ? inst_swap(w, op, back, foreign, e) : inst_meta_op(w, op, back, foreign, e);
-
-		if (r == 0)
-			return 0;
-		if (e->code != DRAY_E_ROOM || !*ballast)
+	while ((op->kind == INST_OP_SWAP ? inst_swap(w, op, back, foreign, e) : inst_meta_op(w, op, back, foreign, e)) != 0)
+		if (!inst_tx_made_room(w->tx, e))
 			return -1;
-		*ballast = false;
-		inst_tx_free_ballast(w->tx);
-		dray_err_clear(e);
-	}
-	return -1;
+	return 0;
 }
 
 int
@@ -81,7 +71,7 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
     struct dray_err *e)
 {
 	struct inst_swapper w;
-	bool foreign, ballast = true;
+	bool foreign;
 	size_t i;
 	int rc = -1;
 
@@ -89,7 +79,7 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[back ? tx->n_swaps - 1 - i : i];
 
-		if (run_op(&w, op, back, &foreign, &ballast, e) != 0 ||
+		if (run_op(&w, op, back, &foreign, e) != 0 ||
 		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
 			goto out;
 	}
@@ -97,7 +87,7 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 	for (i = tx->n_swaps; i < tx->n_ops; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
-		if (run_op(&w, op, back, &foreign, &ballast, e) != 0 ||
+		if (run_op(&w, op, back, &foreign, e) != 0 ||
 		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
 			goto out;
 	}
@@ -137,7 +127,7 @@ inst_switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_fore
 {
 	if (inst_barrier(s, tx, true, e) != 0 || inst_tx_record(tx, INST_TX_DONE, 0, e) != 0)
 		return -1;
-	inst_tx_free_ballast(tx);
+	inst_tx_shrink_ballast(tx);
 	return name_foreign(s, tx, f, e);
 }
 

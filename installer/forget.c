@@ -56,9 +56,10 @@ inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, s
 	inst_swapper_init(&w, s->root, tx, false);
 	if (inst_rmtree(tx->dir, TRASH, e) != 0)
 		goto out;
-	if (mkdirat(tx->dir, TRASH, 0700) == -1) {
+	while (mkdirat(tx->dir, TRASH, 0700) == -1) {
 		dray_fail_errno(e, "create the trash folder");
-		goto out;
+		if (!inst_tx_made_room(tx, e))
+			goto out;
 	}
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];

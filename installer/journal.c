@@ -21,6 +21,7 @@
 #include "installer/journal.h"
 
 enum { RECORD = 64, MAX_RECORDS = 1024 };
+#define RESERVE (32 * 1024)	/* of the ballast, kept for a rollback on a full disk: mark, anchor, trash */
 #define PLAN_MAX ((size_t)2 << 30)
 
 const char *
@@ -125,10 +126,32 @@ make_ballast(int dir, uint64_t dirs, struct dray_err *e)
 }
 
 void
-inst_tx_free_ballast(struct inst_tx *tx)
+inst_tx_shrink_ballast(struct inst_tx *tx)
 {
-	/* absent is fine: it was given back before */
-	(void)unlinkat(tx->dir, "ballast", 0);
+	int fd = openat(tx->dir, "ballast", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	/* absent: it was given back before. What stays is a help for rollback, not a promise */
+	if (fd == -1)
+		return;
+	(void)!ftruncate(fd, RESERVE);
+	close(fd);
+}
+
+bool
+inst_tx_made_room(struct inst_tx *tx, struct dray_err *e)
+{
+	/* the manifest serves an interrupted staging only */
+	static const char *const spare[] = { "ballast", "manifest" };
+
+	if (e->code != DRAY_E_ROOM)
+		return false;
+	for (size_t i = 0; i < 2; i++) {
+		if (unlinkat(tx->dir, spare[i], 0) == 0) {
+			dray_err_clear(e);
+			return true;
+		}
+	}
+	return false;
 }
 
 int

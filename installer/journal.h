@@ -67,8 +67,14 @@ DRAY_MUST_CHECK int inst_tx_write_plan(struct inst_tx *tx, const struct inst_pla
 /** inst_tx_record - append one record and fdatasync: COMMIT is the decision */
 DRAY_MUST_CHECK int inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struct dray_err *e);
 
-/** inst_tx_free_ballast - give back the room kept for the switch */
-void inst_tx_free_ballast(struct inst_tx *tx);
+/** inst_tx_shrink_ballast - give back the room kept for the switch, but for a little that rollback may need */
+void inst_tx_shrink_ballast(struct inst_tx *tx);
+
+/**
+ * inst_tx_made_room - something failed: was it for want of room, and is there any to give back?
+ * Only while a switch or its undoing goes on. Return: true, @e cleared: try again. It ends being true.
+ */
+bool inst_tx_made_room(struct inst_tx *tx, struct dray_err *e);
 
 /** inst_tx_drop - delete the folder and all in it; slots first, the log last, so that a cut leaves a state to go on from */
 DRAY_MUST_CHECK int inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e);

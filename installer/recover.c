@@ -14,8 +14,9 @@
 int
 inst_undo(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
-	if (inst_state_mark(s, true, e) != 0)
-		return -1;
+	while (inst_state_mark(s, true, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
 	if (tx->state != INST_TX_UNDO && inst_tx_record(tx, INST_TX_UNDO, 0, e) != 0)
 		return -1;
 	if (inst_run_ops(s, tx, true, false, f, e) != 0 || inst_barrier(s, tx, true, e) != 0 ||
@@ -36,8 +37,10 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 	if (inst_anchor_load(s, &a, e) != 0)
 		return -1;
 	a.installed = tx->from;		/* the floor stays: going back is not news to it */
-	if (inst_anchor_save(s, &a, e) != 0 || inst_state_mark(s, false, e) != 0 ||
-	    inst_free_slots(s, tx, false, &freed, &kept, f, e) != 0)
+	while (inst_anchor_save(s, &a, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
+	if (inst_state_mark(s, false, e) != 0 || inst_free_slots(s, tx, false, &freed, &kept, f, e) != 0)
 		return -1;
 	if (kept == 0) {
 		if (inst_tx_drop(s, tx->number, e) != 0)
