@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/os.h"
 #include "dray/path.h"
 
 #include "installer/cmd.h"
@@ -97,6 +98,47 @@ inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self)
 	return rc;
 }
 
+/* does going back bring the directory above @op as well? */
+static bool
+brings_parent(const struct inst_tx *tx, const struct inst_op *op)
+{
+	for (size_t i = 0; i < tx->n_swaps; i++) {
+		const struct inst_op *up = &tx->ops[i];
+
+		if (up->old.type == DRAY_DIR && up->len < op->len && dray_path_under(op->path, op->len, up->path, up->len))
+			return true;
+	}
+	return false;
+}
+
+/* can the old object go back to its place? Recovery may not ask: it goes on anyway, and keeps it in its slot */
+static int
+has_place(const struct inst_front *f, struct dray_walk *w, const struct inst_tx *tx, const struct inst_op *op,
+    struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1], q[DRAY_QUOTE_CAP(255)];
+	struct dray_stat root, up, st;
+	const char *why = NULL;
+	int dir, r = dray_walk_parent(w, op->path, op->len, &dir, leaf, e);
+
+	if (r < 0)
+		return -1;
+	if (r > 0) {
+		if (op->old.type != DRAY_ABSENT && !brings_parent(tx, op))
+			why = "the directory above it is gone or something else";
+	} else {
+		if (os_stat_at(f->st.root, "", &root) == -1 || os_stat_at(dir, "", &up) == -1)
+			return dray_fail_errno(e, "look at a directory");
+		if (up.mnt_id != root.mnt_id || up.dev != root.dev ||
+		    (os_stat_at(dir, leaf, &st) == 0 && (st.mnt_id != root.mnt_id || st.dev != root.dev)))
+			why = "it is on another mount than the root";
+	}
+	if (why == NULL)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "%s cannot be put back: %s", dray_quote(op->path, op->len, q, sizeof(q)), why);
+	return dray_hint(e, "nothing was changed; make the directories what they were, unmount, and run rollback again");
+}
+
 /* what changed since the upgrade: it will be in the stash afterwards, not in the tree */
 static int
 list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_foreign *drift, struct dray_err *e)
@@ -109,7 +151,7 @@ list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_for
 	for (size_t i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
-		if (inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
+		if (has_place(f, &w, tx, op, e) != 0 || inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
 			goto out;
 		if (!inst_ident_same(&now, &op->now) && inst_foreign_add(drift, op->path, op->len, e) != 0)
 			goto out;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dray/os.h"
+
 #include "installer/meta.h"
 #include "installer/swap.h"
 #include "installer/tree.h"
@@ -285,10 +287,43 @@ inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, bool *for
 	return 0;
 }
 
+/* was the file written to since? Its time is that of neither side then, or its size is not the old one */
+static bool
+edited(const struct inst_op *op, const struct inst_ident *id)
+{
+	bool before = id->mtime_sec == op->old.mtime_sec && id->mtime_nsec == op->old.mtime_nsec;
+	bool after = (op->after.has & DRAY_HAS_MTIME) != 0 && id->mtime_sec == op->after.mtime_sec &&
+	    id->mtime_nsec == op->after.mtime_nsec;
+
+	return op->old.type == DRAY_FILE && (id->size != op->old.size || !(before || after));
+}
+
+/* are the attributes what they shall be, whatever setting them said? */
+static bool
+is_so(int dir, const char *leaf, uint8_t type, const struct inst_meta *m)
+{
+	struct dray_err ignored = { 0 };	/* the failure to set them is the one to tell */
+	struct inst_meta have = { 0 };
+	struct dray_stat st;
+	bool same = false;
+	int fd = -1;
+
+	if ((type == DRAY_FILE || type == DRAY_DIR) &&
+	    (fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
+		return false;
+	if ((fd != -1 ? os_stat_at(fd, "", &st) : os_stat_at(dir, leaf, &st)) == 0 &&
+	    inst_meta_read(fd, &st, m->has, &have, &ignored) == 0)
+		same = inst_meta_same(m, &have);
+	inst_meta_free(&have);
+	if (fd != -1)
+		close(fd);	/* read-only, nothing to lose */
+	return same;
+}
+
 int
 inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
 {
-	const struct inst_meta *m = back ? &op->before : &op->after;
+	struct inst_meta m = back ? op->before : op->after;	/* a view: what it points to is the op's */
 	char leaf[DRAY_NAME_MAX + 1] = ".", q[512];
 	struct inst_ident id;
 	struct dray_stat st;
@@ -302,11 +337,18 @@ inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *
 			*foreign = true;
 			return 0;
 		}
+		/* the time of an edit tells backups and the next plan of it */
+		if (edited(op, &id))
+			m.has &= (uint16_t)~DRAY_HAS_MTIME;
 		if (dray_walk_parent(&w->target, op->path, op->len, &dir, leaf, e) != 0)
 			goto fail;
 	}
-	if (inst_meta_apply(dir, leaf, -1, op->old.type, m, e) != 0)
-		goto fail;
+	if (inst_meta_apply(dir, leaf, -1, op->old.type, &m, e) != 0) {
+		/* what refuses to be changed was not changed forward either: that must not stop the way back */
+		if (!back || !is_so(dir, leaf, op->old.type, &m))
+			goto fail;
+		dray_err_clear(e);
+	}
 	return 0;
 fail:
 	return dray_wrap(e, "%s", op->len == 0 ? "/" : dray_quote(op->path, op->len, q, sizeof(q)));
