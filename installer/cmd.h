@@ -41,7 +41,7 @@ DRAY_MUST_CHECK int inst_front_floor(const struct inst_front *f, const struct in
 const char *inst_pending_text(enum inst_pending what);
 DRAY_MUST_CHECK int inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e);
 /** inst_front_rights - without root rights: does the plan need what this user cannot do? 22 */
-DRAY_MUST_CHECK int inst_front_rights(const struct inst_plan *p, struct dray_err *e);
+DRAY_MUST_CHECK int inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
 /** inst_command - "dray-install VERB BUNDLE --root R --state S --keyring K", quoted for a shell; malloc'ed, NULL: no memory */
 char *inst_command(const struct inst_front *f, const char *verb, const char *more);
 /** inst_say_command - "LABEL: command", as inst_say */

@@ -92,7 +92,7 @@ make_plan(struct applying *a, struct dray_err *e)
 		inst_plan_free(a->p);
 		a->p = NULL;
 	}
-	return check_id(a, e) != 0 ? -1 : inst_front_rights(a->p, e);
+	return check_id(a, e) != 0 ? -1 : inst_front_rights(&a->f, a->p, e);
 }
 
 static int
@@ -290,6 +290,11 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 	if ((rc = tool_parse(argc, argv, self, opts, &a.f.common, 1, 1, operand, &n)) != -1)
 		return rc;
 	a.f.bundle = operand[0];
+	if (a.plan_id != NULL && (strlen(a.plan_id) != 64 || strspn(a.plan_id, "0123456789abcdef") != 64)) {
+		dray_fail(&e, DRAY_E_USAGE, "--plan: not a plan id");
+		dray_hint(&e, "give the 64 digits that plan printed");
+		return inst_front_error(&a.f, &e);
+	}
 	tool_signals();
 	if (run(&a, &e) != 0)
 		rc = inst_front_error(&a.f, &e);

@@ -214,18 +214,59 @@ inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_er
 	return rc;
 }
 
+/* does the state ask for what only root can give? */
+static bool
+needs_root(const struct dray_index *ix, const struct dray_state *s)
+{
+	static const char cap[] = "security.";
+	struct dray_attrs a;
+	struct dray_xattr x;
+
+	dray_index_attrs(ix, s->attrs, &a);
+	if (((a.has & DRAY_HAS_UID) != 0 && a.uid != (uint32_t)geteuid()) ||
+	    ((a.has & DRAY_HAS_GID) != 0 && a.gid != (uint32_t)getegid()) || s->type == DRAY_CHARDEV ||
+	    s->type == DRAY_BLOCKDEV)
+		return true;
+	for (uint32_t i = 0; i < a.xattr_count; i++) {
+		dray_index_xattr(ix, a.xattr_first + i, &x);
+		if (x.name_len >= sizeof(cap) - 1 && memcmp(x.name, cap, sizeof(cap) - 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* may this user do what the op does to what is there: names in a directory, attributes of what is his? */
+static int
+may_change(struct dray_walk *w, const struct inst_op *op, bool *may, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1] = "";
+	struct dray_stat st;
+	int dir = w->root, r;
+
+	*may = true;
+	if (op->len > 0 && (r = dray_walk_parent(w, op->path, op->len, &dir, leaf, e)) != 0)
+		return r < 0 ? -1 : 0;	/* gone since: the check before the commit says so */
+	if (op->kind == INST_OP_META)
+		*may = os_stat_at(dir, leaf, &st) == -1 || st.uid == (uint32_t)geteuid();
+	else
+		*may = faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) == 0 && (op->old.type != DRAY_DIR ||
+		    faccessat(dir, leaf, W_OK, AT_EACCESS) == 0);
+	return 0;
+}
+
 int
-inst_front_rights(const struct inst_plan *p, struct dray_err *e)
+inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e)
 {
 	char quoted[DRAY_QUOTE_CAP(255)];
-	uint32_t me = (uint32_t)geteuid(), mine = (uint32_t)getegid();
 	struct dray_entry en;
 	struct dray_state s;
-	struct dray_attrs a;
+	struct dray_walk w;
 	size_t n = 0;
 	uint32_t first = DRAY_NONE;
+	bool may = true;
+	int rc = 0;
 
-	if (me == 0)
+	if (geteuid() == 0)
 		return 0;
 	for (size_t i = 0; i < p->n_nodes + p->n_ops; i++) {
 		uint32_t row = i < p->n_nodes ? p->nodes[i].entry : p->ops[i - p->n_nodes].entry;
@@ -240,19 +281,28 @@ inst_front_rights(const struct inst_plan *p, struct dray_err *e)
 		if (en.target == DRAY_NONE)
 			continue;
 		dray_index_state(p->ix, en.target, &s);
-		dray_index_attrs(p->ix, s.attrs, &a);
-		if (((a.has & DRAY_HAS_UID) == 0 || a.uid == me) && ((a.has & DRAY_HAS_GID) == 0 || a.gid == mine) &&
-		    s.type != DRAY_CHARDEV && s.type != DRAY_BLOCKDEV)
+		if (!needs_root(p->ix, &s))
 			continue;
 		if (n++ == 0)
 			first = row;
 	}
-	if (n == 0)
-		return 0;
-	dray_index_entry(p->ix, first, &en);
-	dray_fail(e, DRAY_E_SYSTEM, "%zu paths need an owner or a device that only root can make, the first is %s", n,
-	    dray_quote(en.path, en.len, quoted, sizeof(quoted)));
-	return dray_hint(e, "run it as root");
+	if (n > 0) {
+		dray_index_entry(p->ix, first, &en);
+		dray_fail(e, DRAY_E_SYSTEM, "%zu paths need an owner, a device or a capability that only root can give, "
+		    "the first is %s", n, dray_quote(en.path, en.len, quoted, sizeof(quoted)));
+		return dray_hint(e, "run it as root");
+	}
+	dray_walk_init(&w, f->st.root);
+	for (size_t i = 0; rc == 0 && may && i < p->n_ops; i++) {
+		rc = may_change(&w, &p->ops[i], &may, e);
+		if (rc == 0 && !may) {
+			dray_fail(e, DRAY_E_SYSTEM, "%s cannot be changed by this user", p->ops[i].len == 0 ? "the root directory" :
+			    dray_quote(p->ops[i].path, p->ops[i].len, quoted, sizeof(quoted)));
+			rc = dray_hint(e, "nothing was changed; run it as root, or as the owner of the tree");
+		}
+	}
+	dray_walk_close(&w);
+	return rc;
 }
 
 /* append to a growing text; quoted for a shell when it holds anything but plain characters */

@@ -206,6 +206,11 @@ inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added
 	rc = 0;
 out:
 	free(list);
+	if (rc != 0 && tx != NULL && tx->dir != -1) {
+		struct dray_err ignored = { 0 };	/* the first failure is the one to tell; resume drops the rest */
+
+		(void)!inst_tx_drop(s, tx->number, &ignored);
+	}
 	inst_tx_close(tx);
 	return rc == 0 ? 0 : dray_wrap(e, "staging folder in %s", s->rel);
 }

@@ -45,7 +45,7 @@ want_text 'hint: nothing was changed; run it as root'
 chown 65534:65534 mine/secret
 run as_nobody "$INSTALL" apply up.dray --root mine --keyring ops.pub
 want_status 22
-want_text '2 paths need an owner or a device that only root can make, the first is a'
+want_text '2 paths need an owner, a device or a capability that only root can give, the first is a'
 same_files=$(cat mine/a mine/secret | tr '\n' ' ')
 [ "$same_files" = '1 1 ' ] && ok 'the tree is as it was' || fail "the tree has changed: $same_files"
 want_unchanged root snap
