@@ -245,10 +245,11 @@ print_json(const struct applying *a, struct dray_err *e)
 static int
 run(struct applying *a, struct dray_err *e)
 {
-	bool live = false;
+	bool live = false, locked;
 
-	if (inst_front_bundle(&a->f, e) != 0 || inst_front_state(&a->f, true, e) != 0 || finish_pending(a, e) != 0 ||
-	    inst_front_fits(&a->f, e) != 0)
+	/* a tree without a state folder gets one only when there is something to do: a refusal leaves no trace */
+	if (inst_front_bundle(&a->f, e) != 0 || inst_front_existing(&a->f, &locked, e) != 0 ||
+	    (locked && finish_pending(a, e) != 0) || inst_front_fits(&a->f, e) != 0)
 		return -1;
 	if (make_plan(a, e) != 0) {
 		if (a->p != NULL && !a->f.common.json)
@@ -257,6 +258,11 @@ run(struct applying *a, struct dray_err *e)
 	}
 	assert(a->p != NULL);
 	if (a->p->n_ops > 0) {
+		if (!locked) {
+			inst_state_close(&a->f.st);
+			if (inst_front_state(&a->f, true, e) != 0)
+				return -1;
+		}
 		if (carry_out(a, &live, e) != 0) {
 			if (!live) {
 				dray_hint(e, "nothing live was changed");
