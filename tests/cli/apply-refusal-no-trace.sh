@@ -21,7 +21,7 @@ rm root/a && mkdir root/a && echo mine >root/a/precious
 tree_snapshot root >snap
 run "$INSTALL" apply up.dray --root root --keyring ops.pub
 want_status 20
-want_text 'a'
+want_text '1 conflict: a has to give way, but holds a/precious'
 want_unchanged root snap
 no_file root/var/lib/dray
 
