@@ -119,8 +119,8 @@ compare(struct diff *d, struct dray_err *e)
 	/* the id covers every byte outside the slot */
 	if (same_id)
 		return 0;
-	if (d->bundles)
-		build_diff_head(d);
+	if (d->bundles && build_diff_head(d, e) != 0)
+		return -1;
 	if (walk(d, e) != 0)
 		return -1;
 	if (!d->bundles)

@@ -95,7 +95,7 @@ bool build_diff_fields(const struct diff_item *a, const struct diff_item *b, boo
     struct diff_text *out);
 
 /* diff_bundle.c */
-void build_diff_head(struct diff *d);			/* encoders first, then the rest of the descriptor */
+DRAY_MUST_CHECK int build_diff_head(struct diff *d, struct dray_err *e);	/* encoders first, then the descriptor */
 void build_diff_placing(struct diff *d, uint32_t a, uint32_t b);	/* what a bundle says of an entry besides its state */
 DRAY_MUST_CHECK int build_diff_making(struct diff *d, struct dray_err *e);	/* recipes and frames */
 void build_diff_members(struct diff *d);

@@ -95,8 +95,39 @@ bases(struct diff *d, const struct dray_desc *a, const struct dray_desc *b)
 	}
 }
 
-void
-build_diff_head(struct diff *d)
+static int
+trigger_text(const struct dray_desc *d, size_t i, char out[DIFF_TEXT], struct dray_err *e)
+{
+	char *text = NULL;
+	size_t len;
+
+	out[0] = '\0';
+	if (i >= d->n_triggers)
+		return 0;
+	if (dray_json_write(dray_json_at(d->triggers, i), &text, &len, e) != 0)
+		return -1;
+	dray_quote(text, len, out, DIFF_TEXT);
+	free(text);
+	return 0;
+}
+
+static int
+triggers(struct diff *d, const struct dray_desc *a, const struct dray_desc *b, struct dray_err *e)
+{
+	char x[DIFF_TEXT], y[DIFF_TEXT], field[32];
+
+	for (size_t i = 0; (i < a->n_triggers || i < b->n_triggers) && !d->done; i++) {
+		if (trigger_text(a, i, x, e) != 0 || trigger_text(b, i, y, e) != 0)
+			return -1;
+		snprintf(field, sizeof(field), "trigger %zu", i + 1);
+		if (strcmp(x, y) != 0)
+			build_diff_tell(d, NULL, 0, field, i < a->n_triggers ? x : NULL, i < b->n_triggers ? y : NULL);
+	}
+	return 0;
+}
+
+int
+build_diff_head(struct diff *d, struct dray_err *e)
 {
 	const struct dray_desc *a = dray_bundle_desc(d->side[0].b), *b = dray_bundle_desc(d->side[1].b);
 
@@ -113,8 +144,8 @@ build_diff_head(struct diff *d)
 	list_field(d, "phase", a->phases, a->n_phases, b->phases, b->n_phases);
 	list_field(d, "required feature", a->required, a->n_required, b->required, b->n_required);
 	list_field(d, "optional feature", a->optional, a->n_optional, b->optional, b->n_optional);
-	number_field(d, "triggers", a->n_triggers, b->n_triggers);
 	number_field(d, "slot", a->slot, b->slot);
+	return triggers(d, a, b, e);
 }
 
 /* the state that an exact base had, or the first of those a history base had; *n: how many */

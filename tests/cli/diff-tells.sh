@@ -115,6 +115,17 @@ b other.dray --slot 1k
 one_difference 'slot: 8192 | 1024'
 (SOURCE_DATE_EPOCH=1234567890 && export SOURCE_DATE_EPOCH && b other.dray) || exit 1
 one_difference "built: $(stat -c %Y b/only-b) | 1234567890"
+cat >recipe.json <<-END
+	{ "recipe": 1, "triggers": [ { "argv": ["/bin/true"], "id": "reload", "paths": ["content"] } ] }
+END
+if "$DRAY" build --recipe recipe.json --from a --to b --product demo --version 2 --counter 2 --level 3 --no-cache \
+    -q -o other.dray 2>err; then
+	run "$DRAY" diff one.dray other.dray -a
+	want_status 20
+	want_text 'trigger 1: none | {"' out
+else
+	fail "no build with a trigger: $(cat err)"
+fi
 b other.dray --from-version 1.0:1
 one_difference 'base 1: base-1, counter 0 | 1.0, counter 1'
 cp -a a a.kept

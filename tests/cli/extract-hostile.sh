@@ -71,3 +71,35 @@ want_status 22
 want_text 'a\x1b[2J\x0d\x0a: is there already'
 run "$DRAY" list bent.dray
 if LC_ALL=C grep -q '[^ -~]' out err; then fail "control characters came through"; else ok "plain text"; fi
+
+# somebody swaps a directory that was just made for a symlink: what is still to be written there is not, and nothing
+# beyond the symlink is touched, not even when all is taken away again
+if strace -o /dev/null true 2>/dev/null && [ -z "${SAN:-}" ]; then
+	mkdir -p race/a race/b race/c beyond
+	ln -s x race/a/link
+	echo one >race/b/file
+	ln -s x race/b/link
+	ln race/b/file race/c/name
+	echo keep >beyond/file
+	run "$DRAY" build --to race --product demo --version 1 --counter 1 --level 3 --no-cache -o race.dray
+	need_status 0
+	tree_snapshot beyond >snap
+	strace -f -qq -o trace -e trace=symlinkat -e inject=symlinkat:delay_enter=1500000:when=1 \
+	    "$DRAY" extract race.dray -C y >out 2>err </dev/null &
+	pid=$!
+	i=0
+	while [ ! -e y/b/file ] && [ $i -lt 100 ]; do
+		sleep 0.05
+		i=$((i + 1))
+	done
+	sleep 0.3	# into the delay before the first symlink, behind all files
+	mv y/b y/b.moved
+	ln -s ../beyond y/b
+	wait $pid
+	ended $? "extract while a directory is swapped"
+	want_status 22
+	want_text 'cannot extract race.dray: b/link: the directory above it was replaced meanwhile'
+	want_text 'hint: 2 paths that had been written could not be removed again, among them b'
+	want_unchanged beyond snap
+	[ "$(cd y && find . -mindepth 1 | sort | tr '\n' ' ')" = './b ./b.moved ./b.moved/file ' ] || fail "left: $(find y)"
+fi
