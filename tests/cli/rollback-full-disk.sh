@@ -38,8 +38,8 @@ full() {
 	want_status 0
 	want_text 'm/root is back in the state before the upgrade' out
 	no_file m/root/.dray-pending
-	rsync -n -aHAX --checksum --delete --exclude=/var --exclude=/opt/dray -i old/ m/root/ >diff
-	[ ! -s diff ] && ok 'the old tree is back' || fail "$(head -n 5 diff)"
+	rsync -n -aHAX --checksum --delete --exclude=/var --exclude=/opt/dray -i old/ m/root/ >differences
+	[ ! -s differences ] && ok 'the old tree is back' || fail "$(head -n 5 differences)"
 	run "$INSTALL" status --root m/root "$@"
 	want_text 'nothing is pending and nothing is kept' out
 	umount m
