@@ -328,6 +328,27 @@ tool_info(int fd, const struct tool_look *o, struct dray_err *e)
 	return rc;
 }
 
+/* frames that build on a base are hashed; what they give shows where the base is, against the signed hash */
+static void
+print_checked(const struct dray_bundle *b)
+{
+	const struct dray_index *ix = dray_bundle_index(b);
+	uint32_t n = dray_index_rows(ix, DRAY_T_FRAMES), deltas = 0;
+	struct dray_frame f;
+	char h[32];
+
+	for (uint32_t i = 0; i < n; i++) {
+		dray_index_frame(ix, i, &f);
+		deltas += f.range_count > 0;
+	}
+	printf("  bytes      %s, all checked", tool_human(dray_bundle_desc(b)->length, h));
+	if (deltas == 0)
+		printf(", every content unpacked and compared\n");
+	else
+		printf("; %" PRIu32 " of %" PRIu32 " frames unpacked\n             and compared, the others build on a base\n",
+		    n - deltas, n);
+}
+
 int
 tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 {
@@ -337,7 +358,7 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 	const struct dray_verdict *v;
 	const struct dray_desc *d;
 	struct dray_bundle *b;
-	char quoted[300], print[40], h[32];
+	char quoted[300], print[40];
 	int rc;
 
 	if (tool_look_open(fd, o, &b, e) != 0)
@@ -355,12 +376,12 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 		json_signers(j, b, true);
 		dray_json_set_bool(j, "verified", true);
 		rc = tool_json(j, e) == 0 ? 0 : -1;
-	} else if (rc == 0) {
+	} else if (rc == 0 && !o->common->quiet) {
 		printf("%s: %s %s, counter %" PRIu64 ": verified\n", quoted, d->product, d->version, d->counter);
 		printf("  id         %s\n", dray_fingerprint(dray_bundle_id(b), print));
 		print_signers(b, true);
 		printf("  trust      %u good of %u needed\n", v->good, v->needed);
-		printf("  bytes      %s, all checked, every content unpacked and compared\n", tool_human(d->length, h));
+		print_checked(b);
 		printf("next: dray-install plan %s --root DIR --keyring ops.pub\n", quoted);
 	}
 	dray_bundle_close(b);

@@ -19,6 +19,15 @@ want_status 0
 want_text 'up.dray: demo 1, counter 1: verified' out
 want_text 'signature  ops: good' out
 want_text 'trust      1 good of 1 needed' out
+want_text 'all checked; 2 of 3 frames unpacked' out
+want_text 'and compared, the others build on a base' out
+run "$DRAY" verify up.dray --keyring ops.pub -q
+want_status 0
+[ ! -s out ] && [ ! -s err ] || fail "-q has words: $(cat out err)"
+run "$DRAY" build --to new --product demo --version 1 --counter 1 --level fast --key ops.key -o whole.dray
+want_status 0
+run "$DRAY" verify whole.dray --keyring ops.pub
+want_status 0
 want_text 'all checked, every content unpacked and compared' out
 run "$DRAY" verify up.dray --keyring ops.pub --json
 want_status 0
