@@ -162,7 +162,7 @@ check_parents(struct build_tree *t, struct dray_err *e)
 	for (size_t i = 0; i < t->n_names; i++) {	/* grows: those made here come to their turn as well */
 		const struct build_name *n = t->names[i], *above;
 		size_t len = n->len;
-		uint32_t number;
+		uint32_t number = 0;
 		char quoted[300];
 
 		while (len > 0 && n->path[len - 1] != '/')

@@ -285,7 +285,6 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	    describe(o, r, d, e) != 0)
 		goto out;
 	r->scan_ms = now_ms() - at;
-	at += r->scan_ms;
 	if (pack(o, r, &rs, e) != 0)
 		goto out;
 	at = now_ms();

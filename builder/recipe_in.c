@@ -140,14 +140,13 @@ build_recipe_bool(struct build_recipe *r, const struct dray_json *o, const char 
 const char **
 build_recipe_list(struct build_recipe *r, size_t n, struct dray_err *e)
 {
-	const char **v = calloc(n + 1, sizeof(const char *));
+	const char **v = r->n_lists < sizeof(r->lists) / sizeof(r->lists[0]) ? calloc(n + 1, sizeof(const char *)) : NULL;
 
-	if (v == NULL || r->n_lists == sizeof(r->lists) / sizeof(r->lists[0])) {
-		free(v);
+	if (v == NULL)
 		dray_fail(e, DRAY_E_IO, "out of memory");
-		return NULL;
-	}
-	return r->lists[r->n_lists++] = v;
+	else
+		r->lists[r->n_lists++] = v;
+	return v;
 }
 
 int

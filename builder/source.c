@@ -1,6 +1,7 @@
 /*
  * source.c - which kind of source a text names, and loading it.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,15 @@
 static int
 add_path(struct build_source *s, const char *path, size_t len, struct dray_err *e)
 {
-	char **v = realloc(s->paths, (s->n + 1) * sizeof(char *)), *to;
+	char **v = realloc(s->paths, (s->n + 1) * sizeof(char *)), *to = malloc(len + 1);
 
-	if (v == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	s->paths = v;
-	if ((to = malloc(len + 1)) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
+	if (v != NULL)
+		s->paths = v;
+	if (v == NULL || to == NULL) {
+		free(to);
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		return -1;
+	}
 	memcpy(to, path, len);
 	to[len] = '\0';
 	s->paths[s->n++] = to;
@@ -54,13 +57,15 @@ split(struct build_source *s, const char *list, struct dray_err *e)
 static int
 look(const char *path, struct stat *st, const char *missing, struct dray_err *e)
 {
-	if (*path == '\0')
-		return dray_fail(e, DRAY_E_USAGE, "the path is empty");
-	if (stat(path, st) == 0)
+	if (*path != '\0' && stat(path, st) == 0)
 		return 0;
-	if (errno == ENOENT || errno == ENOTDIR)
-		return dray_fail(e, DRAY_E_USAGE, "%s", missing);
-	return dray_fail_errno(e, "cannot be looked at");
+	if (*path == '\0')
+		dray_fail(e, DRAY_E_USAGE, "the path is empty");
+	else if (errno == ENOENT || errno == ENOTDIR)
+		dray_fail(e, DRAY_E_USAGE, "%s", missing);
+	else
+		dray_fail_errno(e, "cannot be looked at");
+	return -1;
 }
 
 static int
@@ -113,7 +118,8 @@ build_source_parse(const char *spec, struct build_source *out, struct dray_err *
 	dray_err_clear(e);
 	if (parse(spec, out, e) == 0)
 		return 0;
-	return dray_wrap(e, "%s", dray_quote(spec, strlen(spec), quoted, sizeof(quoted)));
+	dray_wrap(e, "%s", dray_quote(spec, strlen(spec), quoted, sizeof(quoted)));
+	return -1;
 }
 
 void
@@ -172,6 +178,7 @@ build_source_load(const char *spec, const struct build_scan_opts *o, struct buil
 	*out = NULL;
 	if (build_source_parse(spec, &s, e) != 0)
 		goto out;
+	assert(s.paths != NULL);
 	dray_quote(spec, strlen(spec), quoted, sizeof(quoted));
 	if (build_release_new(quoted, s.kind == BUILD_SOURCE_DIR ? o->threads : 1, &r, e) != 0)
 		goto out;

@@ -61,9 +61,9 @@ static bool
 in_set(const char *p, size_t n, unsigned char c)
 {
 	size_t i = 1, end = n - 1;
-	bool not = p[i] == '!' || p[i] == '^', hit = false;
+	bool inverse = p[i] == '!' || p[i] == '^', hit = false;
 
-	i += not;
+	i += inverse;
 	while (i < end) {
 		unsigned char low = set_byte(p, &i), high = low;
 
@@ -73,7 +73,7 @@ in_set(const char *p, size_t n, unsigned char c)
 		}
 		hit |= low <= c && c <= high;
 	}
-	return hit != not;
+	return hit != inverse;
 }
 
 /* does the item of the pattern at *i take @c? *i moves behind it if so */

@@ -26,7 +26,7 @@ run "$DRAY" verify empty.dray --keyring ops.pub
 want_status 0
 
 build --from empty --to empty --allow-empty -o both-empty.dray
-said both-empty.dray '"total":0' '"bases":[{"counter":0,"kind":"exact","version":"base-1"}]'
+said both-empty.dray '"total":0' '"kind":"exact","reads_bytes":0,"version":"base-1"}]'
 
 echo a >old/a
 mkdir old/d
