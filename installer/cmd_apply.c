@@ -33,7 +33,7 @@ finish_pending(struct applying *a, struct dray_err *e)
 		return dray_wrap(e, "finish what an earlier run began");
 	if ((what = inst_pending_text(a->recovered)) != NULL)
 		inst_say(&a->f, "%s; that is finished now", what);
-	inst_print_paths(&a->f, "changed by somebody else meanwhile; kept in the stash:", &a->foreign);
+	inst_print_paths(&a->f, "changed by somebody else meanwhile; left alone or kept in the stash:", &a->foreign);
 	inst_foreign_free(&a->foreign);
 	/* what is installed may have changed with it */
 	return a->recovered == INST_PENDING_NONE ? 0 : inst_anchor_load(&a->f.st, &a->f.anchor, e);
@@ -215,7 +215,7 @@ summary(const struct applying *a)
 		inst_say(&a->f, "%s is now %s %s: %zu added, %zu updated, %zu removed, %zu other", a->f.root, d->product,
 		    d->version, p->added, p->updated, p->removed, p->type_changed + p->meta_only);
 		inst_report_notes(&a->f, p);
-		inst_print_paths(&a->f, "changed by somebody else during the switch; kept in the stash:", &a->foreign);
+		inst_print_paths(&a->f, "changed by somebody else during the switch; left or kept in the stash:", &a->foreign);
 		if (strcmp(a->f.root, "/") == 0)
 			inst_say(&a->f, "after a power cut in an upgrade, run `dray-install resume` before anything else");
 		if (a->reboot)

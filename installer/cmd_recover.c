@@ -11,6 +11,7 @@
 
 #include "installer/cmd.h"
 #include "installer/switch.h"
+#include "installer/tree.h"
 
 static const char *
 result_word(enum inst_pending did, bool back)
@@ -139,6 +140,33 @@ has_place(const struct inst_front *f, struct dray_walk *w, const struct inst_tx 
 	return dray_hint(e, "nothing was changed; make the directories what they were, unmount, and run rollback again");
 }
 
+static int
+refuse_mount(void *ctx, int dir, const char *name, const struct dray_stat *st, struct dray_err *e)
+{
+	char q[DRAY_QUOTE_CAP(255)];
+
+	(void)ctx, (void)dir;
+	if (!st->mount_root)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "something is mounted on %s inside", dray_quote(name, strlen(name), q, sizeof(q)));
+	return dray_hint(e, "unmount it and run rollback again; nothing was changed");
+}
+
+/* a directory that goes back as a whole must not take somebody's mount along */
+static int
+no_mount_inside(struct dray_walk *w, const struct inst_op *op, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1], q[512];
+	int dir, r;
+
+	if (!(op->flags & INST_OP_SUBTREE) || op->now.type != DRAY_DIR)
+		return 0;
+	r = dray_walk_parent(w, op->path, op->len, &dir, leaf, e);
+	if (r == 0 && inst_tree_each(dir, leaf, refuse_mount, NULL, e) != 0)
+		r = dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
+	return r < 0 ? -1 : 0;
+}
+
 /* what changed since the upgrade: it will be in the stash afterwards, not in the tree */
 static int
 list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_foreign *drift, struct dray_err *e)
@@ -152,6 +180,8 @@ list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_for
 		const struct inst_op *op = &tx->ops[i];
 
 		if (has_place(f, &w, tx, op, e) != 0 || inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
+			goto out;
+		if (no_mount_inside(&w, op, e) != 0)
 			goto out;
 		if (!inst_ident_same(&now, &op->now) && inst_foreign_add(drift, op->path, op->len, e) != 0)
 			goto out;

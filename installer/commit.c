@@ -60,7 +60,8 @@ inst_foreign_add(struct inst_foreign *f, const char *path, size_t len, struct dr
 static int
 run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
 {
-	while ((op->kind == INST_OP_SWAP ? inst_swap(w, op, back, foreign, e) : inst_meta_op(w, op, back, foreign, e)) != 0)
+	*foreign = false;
+	while ((op->kind == INST_OP_SWAP ? inst_swap(w, op, back, e) : inst_meta_op(w, op, back, foreign, e)) != 0)
 		if (!inst_tx_made_room(w->tx, e))
 			return -1;
 	return 0;
@@ -77,10 +78,7 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 
 	inst_swapper_init(&w, s->root, tx, fresh);
 	for (i = 0; i < tx->n_swaps; i++) {
-		const struct inst_op *op = &tx->ops[back ? tx->n_swaps - 1 - i : i];
-
-		if (run_op(&w, op, back, &foreign, e) != 0 ||
-		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
+		if (run_op(&w, &tx->ops[back ? tx->n_swaps - 1 - i : i], back, &foreign, e) != 0)
 			goto out;
 	}
 	dray_walk_forget(&w.target);
@@ -97,11 +95,12 @@ out:
 	return rc;
 }
 
-/* after a switch: which slots hold something else than plan saw? */
+/* after a switch: which slots hold something else than plan saw? An addition's holds nothing, unless it had no place */
 static int
 name_foreign(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
 	struct inst_swapper w;
+	struct inst_ident id;
 	bool same;
 	size_t i;
 	int rc = -1;
@@ -110,7 +109,9 @@ name_foreign(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
-		if (op->old.type == DRAY_ABSENT)
+		if (inst_slot_look(&w, op, &id, e) != 0)
+			goto out;
+		if (id.type == DRAY_ABSENT)
 			continue;
 		if (inst_slot_holds_untouched(&w, op, true, &same, e) != 0 ||
 		    (!same && inst_foreign_add(f, op->path, op->len, e) != 0))

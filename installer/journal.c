@@ -19,6 +19,7 @@
 #include "dray/num.h"
 
 #include "installer/journal.h"
+#include "installer/swap.h"
 
 enum { RECORD = 64, MAX_RECORDS = 1024 };
 #define RESERVE (32 * 1024)	/* of the ballast, kept for a rollback on a full disk: mark, anchor, trash */
@@ -308,6 +309,35 @@ read_plan(struct inst_tx *tx, struct dray_err *e)
 	return 0;
 }
 
+/*
+ * A transaction without a record is a staging, and stagings are deleted. But a plan whose log was lost (a damaged disk,
+ * a hand) looks the same, and then the slots hold the way back: that must never be taken for a staging.
+ */
+static int
+refuse_lost_log(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e)
+{
+	struct inst_swapper w;
+	struct inst_ident id;
+	size_t i;
+	int rc = 0;
+
+	if (faccessat(tx->dir, "plan", F_OK, AT_SYMLINK_NOFOLLOW) == -1)
+		return 0;
+	if (read_plan(tx, e) != 0)
+		return -1;
+	inst_swapper_init(&w, s->root, tx, false);
+	for (i = 0; rc == 0 && i < tx->n_swaps; i++) {
+		rc = inst_slot_look(&w, &tx->ops[i], &id, e);
+		if (rc == 0 && id.type != DRAY_ABSENT && id.type == tx->ops[i].old.type && id.ino == tx->ops[i].old.ino &&
+		    id.btime_sec == tx->ops[i].old.btime_sec && id.btime_nsec == tx->ops[i].old.btime_nsec) {
+			dray_fail(e, DRAY_E_SYSTEM, "its log is lost, but its slots hold replaced objects");
+			rc = dray_hint(e, "nothing was deleted; save that folder, then move it out of the way by hand");
+		}
+	}
+	inst_swapper_close(&w);
+	return rc;
+}
+
 int
 inst_tx_open(const struct inst_state *s, uint32_t number, bool write, struct inst_tx **out, struct dray_err *e)
 {
@@ -325,7 +355,7 @@ inst_tx_open(const struct inst_state *s, uint32_t number, bool write, struct ins
 		dray_fail_errno(e, "open");
 		goto out;
 	}
-	if (read_log(tx, e) != 0 || (tx->seq > 0 && read_plan(tx, e) != 0))
+	if (read_log(tx, e) != 0 || (tx->seq > 0 ? read_plan(tx, e) : refuse_lost_log(s, tx, e)) != 0)
 		goto out;
 	if (write && tx->seq > 0) {
 		tx->log = openat(tx->dir, "log", O_RDWR | O_NOFOLLOW | O_CLOEXEC);

@@ -1,6 +1,8 @@
 /*
  * main.c - dray-install: installs a signed upgrade bundle on a machine that has no network.
  */
+#include <sys/stat.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,6 +38,7 @@ main(int argc, char **argv)
 	struct dray_err e;
 
 	tool_prog = "dray-install";
+	umask(022);	/* our own folders need their modes whatever the caller's says; releases' modes are set, not masked */
 	if (dray_crypto_init(&e) != 0)
 		return tool_error(NULL, NULL, &e);
 	return tool_main("dray-install", "installs a signed upgrade bundle, offline, all of it or none of it", cmds, argc,

@@ -192,6 +192,7 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	m->op.old = it->id;
 	if (m->op.kind == INST_OP_META) {
 		m->op.now = it->id;
+		m->op.nlink = it->nlink;
 		return fill_meta(pl, it, &m->op, false, e);
 	}
 	if (it->park || it->park_inside)
@@ -358,6 +359,26 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 	return 0;
 }
 
+/* what a directory takes along on its way out: the recheck must not stop at its door */
+static int
+list_inside(struct inst_planning *pl, struct dray_err *e)
+{
+	struct inst_plan *p = pl->plan;
+	struct dray_entry en;
+
+	if ((p->inside = calloc(pl->n + 1, sizeof(*p->inside))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < pl->n; i++) {
+		const struct inst_item *it = &pl->items[i];
+
+		if (it->top == DRAY_NONE || it->id.type == DRAY_ABSENT)
+			continue;
+		dray_index_entry(pl->ix, it->row, &en);
+		p->inside[p->n_inside++] = (struct inst_inside){ .path = en.path, .len = en.len, .id = it->id };
+	}
+	return 0;
+}
+
 int
 inst_order(struct inst_planning *pl, struct dray_err *e)
 {
@@ -390,7 +411,7 @@ inst_order(struct inst_planning *pl, struct dray_err *e)
 	}
 	p->n_ops = mk.n;
 	mk.n = 0;	/* the plan owns their attributes now */
-	rc = make_nodes(pl, op_of, e);
+	rc = make_nodes(pl, op_of, e) == 0 ? list_inside(pl, e) : -1;
 out:
 	for (size_t i = 0; i < mk.n; i++) {
 		inst_meta_free(&mk.v[i].op.before);

@@ -32,6 +32,7 @@ inst_plan_free(struct inst_plan *p)
 	}
 	free(p->ops);
 	free(p->nodes);
+	free(p->inside);
 	free(p->notes);
 	free(p->frames);
 	free(p->live_of);

@@ -52,10 +52,14 @@ struct inst_op {
 	struct inst_ident old;	/* as seen by plan; absent for an addition */
 	struct inst_ident now;	/* SWAP: the staged object: plan sets the type (absent for a removal), stage the rest. META: = old */
 	struct inst_meta before, after;	/* META only */
+	uint64_t nlink;		/* META of a file: links it had when plan looked; not in the journal */
 	/* SUBTREE only: digest of all inside a directory (tree.h), filled by stage; zero when that side is no directory.
 	 * Tells whether anybody touched it since: such an object is kept, not freed. */
 	uint8_t old_tree[32], new_tree[32];
 };
+
+/* an object that goes along with a directory moved as a whole: looked at again before the commit */
+struct inst_inside { const char *path; size_t len; struct inst_ident id; };
 
 /* one object to create in a slot: the slot itself (rel_len 0) or something inside it */
 struct inst_node {
@@ -84,6 +88,8 @@ struct inst_plan {
 	const struct dray_index *ix;	/* borrowed from the bundle */
 	struct inst_op *ops;		/* in commit order */
 	size_t n_ops, n_swaps;		/* swaps come first */
+	struct inst_inside *inside;
+	size_t n_inside;
 	struct inst_node *nodes;	/* in entry order, so a directory comes before what it holds */
 	size_t n_nodes;
 	struct inst_note *notes;	/* in path order */

@@ -118,7 +118,7 @@ trade(const struct place *p)
 
 /* a trade that was cut: finish it, or take it back; only then does the slot tell what was done */
 static int
-settle(const struct place *p, bool *foreign, struct dray_err *e)
+settle(const struct place *p, struct dray_err *e)
 {
 	struct inst_ident aside, slot, target;
 	struct dray_stat st;
@@ -140,8 +140,7 @@ settle(const struct place *p, bool *foreign, struct dray_err *e)
 		r = os_rename_noreplace(p->slot_dir, p->aside, p->target_dir, p->target);
 	else if (same_object(&aside, &target))
 		r = unlinkat(p->slot_dir, p->aside, 0);		/* one of two links */
-	else
-		*foreign = true;	/* somebody replaced the target meanwhile: the old object stays where it stands */
+	/* else somebody replaced the target meanwhile: the old object stays aside, as a parked one */
 	return r == 0 ? 0 : dray_fail_errno(e, "finish a cut trade");
 }
 
@@ -175,7 +174,7 @@ move(const struct place *p, enum move m, struct dray_err *e)
 
 /* put what is in the slot into the target's place, whatever stands there */
 static int
-put(const struct place *p, bool expect_occupied, bool *foreign, struct dray_err *e)
+put(const struct place *p, bool expect_occupied, struct dray_err *e)
 {
 	int r, tries;
 
@@ -187,13 +186,12 @@ put(const struct place *p, bool expect_occupied, bool *foreign, struct dray_err 
 			return dray_fail(e, DRAY_E_IO, "its slot is empty");
 		/* somebody made or removed the target meanwhile: take the other way */
 		expect_occupied = !expect_occupied;
-		*foreign = true;
 	}
 	return dray_fail(e, DRAY_E_DRIFT, "another program keeps making and removing it");
 }
 
 static int
-forward(struct inst_swapper *w, const struct inst_op *op, const struct place *p, bool *foreign, struct dray_err *e)
+forward(struct inst_swapper *w, const struct inst_op *op, const struct place *p, struct dray_err *e)
 {
 	struct inst_ident slot = op->now;
 	int r;
@@ -204,15 +202,13 @@ forward(struct inst_swapper *w, const struct inst_op *op, const struct place *p,
 		if (slot.type != DRAY_ABSENT)
 			return 0;	/* taken already */
 		r = move(p, TAKE, e);
-		if (r == 1) {
-			*foreign = true;	/* gone before we came */
-			return 0;
-		}
+		if (r == 1)
+			return 0;	/* gone before we came */
 		return r == 2 ? dray_fail(e, DRAY_E_IO, "its slot is occupied") : r;
 	}
 	if (!same_object(&slot, &op->now))
 		return 0;	/* done already */
-	return put(p, op->old.type != DRAY_ABSENT, foreign, e);
+	return put(p, op->old.type != DRAY_ABSENT, e);
 }
 
 /*
@@ -223,7 +219,7 @@ forward(struct inst_swapper *w, const struct inst_op *op, const struct place *p,
  *   a third object          it stood in the target's place when we switched; back only if the new object is there now
  */
 static int
-backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p, bool *foreign, struct dray_err *e)
+backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p, struct dray_err *e)
 {
 	struct inst_ident slot, target;
 	struct dray_stat st;
@@ -234,51 +230,45 @@ backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p
 	if (same_object(&slot, &op->now))
 		return 0;
 	if (same_object(&slot, &op->old))
-		return put(p, op->now.type != DRAY_ABSENT, foreign, e);
+		return put(p, op->now.type != DRAY_ABSENT, e);
 	if (slot.type == DRAY_ABSENT) {
 		if (op->now.type == DRAY_ABSENT)
 			return 0;
 		r = move(p, TAKE, e);
-		if (r == 1) {
-			*foreign = true;
+		if (r == 1)
 			return 0;
-		}
 		return r == 2 ? dray_fail(e, DRAY_E_IO, "its slot is occupied") : r;
 	}
-	*foreign = true;
 	if (inst_look(&w->target, op->path, op->len, &target, &st, e) != 0)
 		return -1;
 	if (op->now.type == DRAY_ABSENT ? target.type == DRAY_ABSENT : same_object(&target, &op->now))
-		return put(p, op->now.type != DRAY_ABSENT, foreign, e);
+		return put(p, op->now.type != DRAY_ABSENT, e);
 	return 0;
 }
 
 int
-inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
+inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, struct dray_err *e)
 {
 	struct place p;
 	char slot[24], q[512];
 	int r;
 
-	*foreign = false;
 	inst_tx_slot(op->slot, slot);
 	if (dray_walk_parent(&w->slot, slot, strlen(slot), &p.slot_dir, p.slot, e) != 0)
 		return dray_wrap(e, "slot %s", slot);
 	r = dray_walk_parent(&w->target, op->path, op->len, &p.target_dir, p.target, e);
 	if (r > 0) {
 		/* the directory it belongs into is gone or something else: with a fresh plan that is drift */
-		if (!w->fresh) {
-			*foreign = true;
-			return 0;
-		}
+		if (!w->fresh)
+			return 0;	/* the slot still holds its object, and that is told */
 		dray_fail(e, DRAY_E_DRIFT, "the directory above it is gone");
 	}
 	if (r == 0) {
 		snprintf(p.aside, sizeof(p.aside), "%s~", p.slot);
-		r = w->fresh ? 0 : settle(&p, foreign, e);
+		r = w->fresh ? 0 : settle(&p, e);
 	}
 	if (r == 0)
-		r = back ? backward(w, op, &p, foreign, e) : forward(w, op, &p, foreign, e);
+		r = back ? backward(w, op, &p, e) : forward(w, op, &p, e);
 	if (r != 0)
 		return dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
 	/* a directory may have moved: the remembered handle could be one inside it */

@@ -21,9 +21,11 @@ struct inst_swapper {
 void inst_swapper_init(struct inst_swapper *w, int root, struct inst_tx *tx, bool fresh);
 void inst_swapper_close(struct inst_swapper *w);
 
-/** inst_swap - do one SWAP; @back: undo it. *foreign: something that plan never saw stood in the way and was kept */
-DRAY_MUST_CHECK int inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign,
-    struct dray_err *e);
+/**
+ * inst_swap - do one SWAP; @back: undo it
+ * Whatever plan never saw and stood in the way is in the slot afterwards; inst_slot_holds_untouched tells.
+ */
+DRAY_MUST_CHECK int inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, struct dray_err *e);
 
 /** inst_meta_op - do one META; @back: the attributes as they were. *foreign: another object is there now, left alone */
 DRAY_MUST_CHECK int inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign,

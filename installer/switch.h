@@ -13,7 +13,8 @@
  */
 DRAY_MUST_CHECK int inst_barrier(const struct inst_state *s, struct inst_tx *tx, bool switched, struct dray_err *e);
 
-/** inst_run_ops - all swaps (backwards when @back), then all METAs; repeatable. @fresh: straight after staging */
+/** inst_run_ops - all swaps (backwards when @back), then all METAs; repeatable. @fresh: straight after staging.
+ * @f: targets of METAs that are somebody else's object now, left alone */
 DRAY_MUST_CHECK int inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fresh,
     struct inst_foreign *f, struct dray_err *e);
 

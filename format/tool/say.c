@@ -76,6 +76,7 @@ tool_json(struct dray_json *v, struct dray_err *e)
 		rc = 1;
 	else if (fwrite(text, 1, len, stdout) != len || putchar('\n') == EOF || fflush(stdout) != 0) {
 		dray_fail_errno(e, "cannot write to standard output");
+		e->code = DRAY_E_IO;	/* a full disk there says nothing about the one that was worked on */
 		rc = 1;
 	}
 	free(text);
