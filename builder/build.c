@@ -141,7 +141,7 @@ look_at_target(const struct build_opts *o, struct build_release *r, struct dray_
 		dray_fail(e, DRAY_E_USAGE, "%s: there is nothing in it: the bundle would remove all it knows", r->name);
 		return dray_hint(e, "give --allow-empty if that is what you want");
 	}
-	if (build_release_cases(r, &cases, e) != 0 || build_pathset_missed(&o->filter, r, e) != 0)
+	if (build_release_cases(r, o->portable_names || o->common->verbose > 0, &cases, e) != 0 || build_pathset_missed(&o->filter, r, e) != 0)
 		return -1;
 	build_notices_sort(r);
 	if (cases > 0 && o->portable_names) {

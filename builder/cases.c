@@ -2,6 +2,7 @@
  * cases.c - names that a file system without case keeps apart no longer. ASCII letters only: what such systems do
  * beyond those differs from one to the next.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,9 +45,25 @@ same_parent(const struct build_node *a, const struct build_node *b)
 	return n < b->len && memcmp(a->path, b->path, n) == 0;
 }
 
-int
-build_release_cases(struct build_release *r, size_t *found, struct dray_err *e)
+static int
+tell(struct build_release *r, const struct build_node *nd, size_t others, struct dray_err *e)
 {
+	struct build_notice n = { nd->path, nd->len, "differs only by case from a name beside it", false };
+	char text[120];
+
+	if (others > 0) {
+		snprintf(text, sizeof(text), "%s, and so do%s %zu other%s (-v names them)", n.why, others == 1 ? "es" : "",
+		    others, others == 1 ? "" : "s");
+		if ((n.why = build_arena_copy(&r->arenas[0], text, strlen(text))) == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+	}
+	return build_release_note(r, &n, e);
+}
+
+int
+build_release_cases(struct build_release *r, bool all, size_t *found, struct dray_err *e)
+{
+	const struct build_node *first = NULL;
 	const struct build_node **v;
 	int rc = 0;
 
@@ -59,13 +76,16 @@ build_release_cases(struct build_release *r, size_t *found, struct dray_err *e)
 		v[i] = &r->v[i];
 	qsort(v, r->n, sizeof(const struct build_node *), by_fold);
 	for (size_t i = 1; rc == 0 && i < r->n; i++) {
-		struct build_notice n = { v[i]->path, v[i]->len, "differs only by case from a name beside it", false };
-
 		if (fold_cmp(v[i - 1], v[i]) != 0 || !same_parent(v[i - 1], v[i]))
 			continue;
 		++*found;
-		rc = build_release_note(r, &n, e);
+		if (first == NULL)
+			first = v[i];
+		if (all)
+			rc = tell(r, v[i], 0, e);
 	}
 	free(v);
+	if (rc == 0 && !all && first != NULL)
+		rc = tell(r, first, *found - 1, e);
 	return rc;
 }

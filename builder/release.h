@@ -44,7 +44,7 @@ struct build_patterns;
 struct build_notice {
 	const char *path;		/* NUL-terminated, unquoted */
 	size_t len;
-	const char *why;		/* static text */
+	const char *why;		/* static text, or in an arena of the release */
 	bool quiet;			/* asked for: counted, and named only with -v */
 };
 
@@ -131,8 +131,11 @@ DRAY_MUST_CHECK int build_release_note(struct build_release *r, const struct bui
 /** build_notices_sort - by path; the same twice is one */
 void build_notices_sort(struct build_release *r);
 
-/** build_release_cases - a notice for each name that differs from its neighbour only by case (ASCII letters) */
-DRAY_MUST_CHECK int build_release_cases(struct build_release *r, size_t *found, struct dray_err *e);
+/**
+ * build_release_cases - notices for names that differ from one beside them only by case (ASCII letters)
+ * @all: one for each; else one in all, which tells how many there are
+ */
+DRAY_MUST_CHECK int build_release_cases(struct build_release *r, bool all, size_t *found, struct dray_err *e);
 
 /** build_path_err - a failure that names a path: "PATH: TEXT" with the path quoted; always -1 */
 int build_path_err(struct dray_err *e, const struct build_release *r, const char *path, size_t len);

@@ -153,6 +153,9 @@ fi
 # names that differ only by case
 mkdir -p case/dir case/Dir && : >case/dir/Readme && : >case/dir/README && : >case/Dir/readme && : >case/dir/other
 build --to case
+want_text 'warning: case: dir: differs only by case from a name beside it, and so does 1 other (-v names them)'
+[ "$(grep -c 'only by case' err)" = 1 ] || fail "$(cat err)"
+build --to case -v
 want_text 'warning: case: dir: differs only by case from a name beside it'
 want_text 'warning: case: dir/Readme: differs only by case from a name beside it'
 [ "$(grep -c 'only by case' err)" = 2 ] || fail "$(cat err)"
