@@ -215,6 +215,39 @@ recheck_finds_what_changed_since(void)
 }
 
 static void
+recheck_looks_into_a_directory_that_goes_and_at_links(void)
+{
+	static const struct pm_row rows[] = {
+		{ "gone", "d", NULL, NULL }, { "gone/in", "d", NULL, NULL }, { "gone/in/f", "f,1", NULL, NULL },
+		{ "m", "f,1", "f,1,600", NULL },
+	};
+	struct scene s;
+
+	scene_old(&s, rows, N(rows));
+	CHECK_EQ(s.p->n_inside, 2);
+	CHECK_EQ(inst_plan_recheck(s.root, s.p, 2, &s.e), 0);
+	pm_put(s.root, "gone/in/new", "f,x", NULL);	/* a directory's time tells of new names */
+	CHECK_EQ(inst_plan_recheck(s.root, s.p, 2, &s.e), -1);
+	CHECK_EQ(s.e.code, DRAY_E_DRIFT);
+	CHECK_STR(s.e.text, "gone/in changed since the plan was made");
+	scene_end(&s);
+
+	scene_old(&s, rows, N(rows));
+	CHECK_EQ(unlinkat(s.root, "gone/in/f", 0), 0);
+	pm_put(s.root, "gone/in/f", "f,9", NULL);
+	CHECK_EQ(inst_plan_recheck(s.root, s.p, 2, &s.e), -1);
+	CHECK_HAS(s.e.text, "gone/in");
+	scene_end(&s);
+
+	/* attributes set in place would reach a link that was made since */
+	scene_old(&s, rows, N(rows));
+	CHECK_EQ(linkat(s.root, "m", s.root, "elsewhere", 0), 0);
+	CHECK_EQ(inst_plan_recheck(s.root, s.p, 2, &s.e), -1);
+	CHECK_STR(s.e.text, "m changed since the plan was made");
+	scene_end(&s);
+}
+
+static void
 the_verdict_tells_all_reasons(void)
 {
 	static const struct pm_row rows[] = {
@@ -291,6 +324,7 @@ main(void)
 	RUN(a_directory_time_alone_is_no_reason_to_act);
 	RUN(the_id_is_of_the_decisions_alone);
 	RUN(recheck_finds_what_changed_since);
+	RUN(recheck_looks_into_a_directory_that_goes_and_at_links);
 	RUN(the_verdict_tells_all_reasons);
 	RUN(a_content_that_is_nowhere_is_a_conflict);
 	RUN(room_is_counted_in_blocks);
