@@ -52,17 +52,13 @@ wrap(const struct pack_reader *r, uint32_t content, bool old, struct dray_err *e
 }
 
 static int
-open_content(struct pack_reader *r, uint32_t content, bool old, struct build_reader *in, struct dray_err *e)
+open_content(const struct pack_reader *r, uint32_t content, bool old, struct build_reader *in, struct dray_err *e)
 {
 	const struct build_node *nd;
 	const struct build_release *rel = holder(r, content, old, &nd);
-	int rc;
 
 	*in = (struct build_reader){ .fd = -1 };
-	pthread_mutex_lock(&r->lock);
-	rc = rel->open(rel, nd, in, e);
-	pthread_mutex_unlock(&r->lock);
-	return rc;
+	return rel->open(rel, nd, in, e);
 }
 
 static void

@@ -20,7 +20,7 @@
 struct pack_reader {			/* shared by all threads */
 	const struct build_resolved *rs;
 	uint8_t **sums;			/* by content; NULL: not taken */
-	pthread_mutex_t lock;		/* of sums, and of opening: one at a time */
+	pthread_mutex_t lock;		/* of sums */
 };
 
 DRAY_MUST_CHECK int build_pack_reader_begin(struct pack_reader *r, const struct build_resolved *rs,

@@ -172,7 +172,7 @@ print_packed(const struct build_opts *o, const struct build_result *r)
 	char h1[32], h2[32], quoted[300];
 
 	if (p->copy.n > 0)
-		printf("  copied     %" PRIu64 " contents, %s: a base has them, nothing is stored\n", p->copy.n,
+		printf("  copied     %" PRIu64 " content%s of a base, %s\n", p->copy.n, p->copy.n == 1 ? "" : "s",
 		    tool_human(p->copy.out, h1));
 	for (size_t i = sizeof(kind_name) / sizeof(kind_name[0]); i-- > 0;)
 		if (p->kind[i].n > 0)
