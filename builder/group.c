@@ -10,6 +10,8 @@
 #include "dray/frame.h"
 #include "dray/pool.h"
 
+#define RANGES_MAX 4096u	/* of a frame of small contents: a file to open for each */
+
 struct item {			/* one use to be planned */
 	const struct build_content *c;
 	const struct build_node *nd;
@@ -136,7 +138,8 @@ joins(const struct planner *k, const struct item *first, const struct item *it)
 	uint64_t ref = it->base == DRAY_NONE || k->in_frame[it->base] == k->p->n_frames ? 0 : k->rs->contents[it->base].size;
 
 	return !is_alone(first) && !is_alone(it) && first->bases == it->bases && first->c->comps == it->c->comps &&
-	    first->kind == it->kind && first->spare == it->spare && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX;
+	    first->kind == it->kind && first->spare == it->spare && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX &&
+	    f->ranges < RANGES_MAX;
 }
 
 /* the whole of a base, once in a frame */

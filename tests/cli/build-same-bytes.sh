@@ -18,7 +18,7 @@ build() {	# build OUTPUT ARG...
 	o=$1
 	shift
 	run "$DRAY" build --from dir:cases/old --to dir:cases/new --product demo --version 1.1 --counter 2 \
-	    --level 3 -o "$o" "$@"
+	    --level 3 --no-cache -o "$o" "$@"
 	need_status 0
 }
 

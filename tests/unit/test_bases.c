@@ -9,8 +9,10 @@
 #include "builder/bases.h"
 #include "builder/layout.h"
 #include "builder/match_index.h"
+#include "builder/pack.h"
 #include "builder/pack_plan.h"
 #include "dray/descriptor.h"
+#include "dray/frame.h"
 #include "test.h"
 
 #define MOST 16
@@ -377,6 +379,102 @@ a_piece_names_the_blocks_it_needs(void)
 	end(&s);
 }
 
+static struct build_packed *
+pack(struct scene *s, bool slim)
+{
+	struct build_pack_opts o = { .level = 3, .slim = slim, .threads = 2, .dir = scratch };
+	struct build_packed *p;
+	struct dray_err e;
+
+	dray_err_clear(&e);
+	if (build_resolve(s->to, s->from, s->n, &s->rs, &e) != 0 || build_pack(s->rs, &o, &p, &e) != 0) {
+		printf("# %s\n", e.text);
+		abort();
+	}
+	return p;
+}
+
+static void
+end_pack(struct scene *s)
+{
+	build_resolved_free(s->rs);
+	for (size_t i = 0; i < s->n; i++)
+		build_release_free(s->from[i]);
+	build_release_free(s->to);
+}
+
+static void
+a_delta_that_saves_next_to_nothing_is_none(void)
+{
+	for (int slim = 0; slim < 2; slim++) {
+		struct build_packed *p;
+		struct scene s;
+		uint8_t *new = noise(100000, 2), *old = noise(100000, 1);
+
+		memcpy(new, old, 3000);		/* 3 per cent: a base, and not worth it */
+		begin(&s, 1);
+		add(s.from[0], "a", old, 100000);
+		add(s.to, "a", new, 100000);
+		p = pack(&s, slim != 0);
+		CHECK_EQ(p->n_frames, 1);
+		CHECK_EQ(p->kind[DRAY_FRAME_PLAIN].n, 1);
+		CHECK_EQ(p->n_full, 1);
+		CHECK_EQ(p->n_delta, 0);
+		CHECK(!p->delta);
+		CHECK_EQ(p->by_base[0], p->stored);
+		build_packed_free(p);
+		end_pack(&s);
+	}
+}
+
+static void
+slim_leaves_out_full_copies_and_complete_does_not(void)
+{
+	for (int slim = 0; slim < 2; slim++) {
+		struct build_packed *p;
+		struct scene s;
+
+		begin(&s, 1);
+		add(s.from[0], "a", noise(100000, 1), 100000);
+		add(s.from[0], "b", noise(90000, 2), 90000);
+		add(s.to, "a", changed(100000, 1), 100000);	/* a delta */
+		add(s.to, "c", noise(90000, 2), 90000);		/* a copy */
+		add(s.to, "d", noise(80000, 3), 80000);		/* new */
+		p = pack(&s, slim != 0);
+		CHECK_EQ(p->n_full, slim != 0 ? 1 : 3);
+		CHECK_EQ(p->n_only, slim != 0 ? 2 : 0);
+		CHECK_EQ(p->n_delta, 2);
+		CHECK_EQ(p->copy.n, 1);
+		CHECK_EQ(p->kind[DRAY_FRAME_PREFIX].n + p->kind[DRAY_FRAME_ADDCOPY].n, 1);
+		CHECK(p->delta);
+		/* the delta, and what is new */
+		CHECK(p->by_base[0] > 80000 && p->by_base[0] < 81000);
+		build_packed_free(p);
+		end_pack(&s);
+	}
+}
+
+static void
+a_copy_of_what_people_edit_does_not_count_in_slim(void)
+{
+	struct build_layout layout = { .n_components = 0 };
+	struct build_packed *p;
+	struct scene s;
+	struct dray_err e;
+
+	begin(&s, 1);
+	CHECK_EQ(build_patterns_add(&layout.config, "etc/**", &e), 0);
+	s.to->layout = &layout;
+	add(s.from[0], "etc/a", noise(50000, 1), 50000);
+	add(s.to, "usr/a", noise(50000, 1), 50000);
+	p = pack(&s, true);
+	CHECK_EQ(p->n_full, 1);
+	CHECK_EQ(p->copy.n, 1);		/* tried first all the same */
+	build_packed_free(p);
+	end_pack(&s);
+	build_layout_free(&layout);
+}
+
 static void
 versions_fold_and_letters_do_not(void)
 {
@@ -464,6 +562,9 @@ main(void)
 	RUN(a_base_that_has_the_very_bytes_needs_no_delta);
 	RUN(threads_do_not_change_a_choice);
 	RUN(a_piece_names_the_blocks_it_needs);
+	RUN(a_delta_that_saves_next_to_nothing_is_none);
+	RUN(slim_leaves_out_full_copies_and_complete_does_not);
+	RUN(a_copy_of_what_people_edit_does_not_count_in_slim);
 	RUN(versions_fold_and_letters_do_not);
 	RUN(kinds_are_told_by_first_bytes);
 	RUN(a_run_of_one_byte_gives_one_feature);
