@@ -16,7 +16,7 @@ printf 'end' | dd of=trees/new/sparse bs=1 seek=200000 conv=notrunc 2>/dev/null
 find trees -newermt 2024-01-01 ! -type d -exec touch -h -d '2024-02-03 04:05:06.123456789' {} +
 
 mkdir work
-run env TREES=$T/trees LEVEL=3 WORK=$T/work SLIM_WAYS="jobs archive cache" "$TOP/tools/repro.sh"
+run env TREES="$T/trees" LEVEL=3 WORK="$T/work" SLIM_WAYS="jobs archive cache" "$TOP/tools/repro.sh"
 need_status 0
 no_text DIFFERS out
 want_text ' builds are the same bytes' out
@@ -32,14 +32,14 @@ cat >dray <<-END
 END
 chmod +x dray
 echo x >note
-run env TREES=$T/trees LEVEL=3 WORK=$T/work WAYS="jobs umask" DRAY=$T/dray "$TOP/tools/repro.sh"
+run env TREES="$T/trees" LEVEL=3 WORK="$T/work" WAYS="jobs umask" DRAY="$T/dray" "$TOP/tools/repro.sh"
 want_status 1
 want_text 'umask 077                    DIFFERS' out
 want_text 'umask 000                    same' out
 want_text 'member notes/note: none | 2 bytes' out
 want_text 'repro: 2 of 12 builds differ' out
 
-run env TREES=$T/work "$TOP/tools/repro.sh"
+run env TREES="$T/work" "$TOP/tools/repro.sh"
 want_status 2
 want_text 'holds no pair of trees'
 run env TREES='' "$TOP/tools/repro.sh"
