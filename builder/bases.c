@@ -2,6 +2,7 @@
  * bases.c - two walks: the first over all old contents fills the index of features, the second over the new ones asks
  * it. A choice is made for each base by itself, and equal choices become one; bases that hold the same need one recipe.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ walk(struct chooser *k, struct worker *w, uint32_t i, bool old, struct dray_err 
 	w->roll = (struct match_roll){ .shift = build_match_shift(c->size, MATCH_FEATURES_MAX, k->least) };
 	if (build_pack_walk(k->r, &w->walk, i, old, e) != 0)
 		return -1;
-	done = k->done += c->size;
+	done = atomic_fetch_add(&k->done, c->size) + c->size;
 	if (k->o->progress != NULL)
 		k->o->progress(k->o->ctx, done, k->total);
 	return 0;

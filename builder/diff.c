@@ -86,7 +86,7 @@ walk(struct diff *d, struct dray_err *e)
 	uint32_t i = 0, k = 0;
 
 	while ((i < s->n || k < t->n) && !d->done) {
-		struct diff_item a, b;
+		struct diff_item a = { 0 }, b = { 0 };
 		int c;
 
 		if (tool_signal_seen() != 0)

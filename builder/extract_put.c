@@ -72,7 +72,7 @@ static void
 attrs_of(const struct extract *x, const struct extract_node *nd, const struct dray_state *s, struct dray_xattr *room,
     struct dray_attrs_want *want, struct build_extracted *count)
 {
-	struct dray_attrs a;
+	struct dray_attrs a = { 0 };
 
 	dray_index_attrs(x->ix, s->attrs, &a);
 	*want = (struct dray_attrs_want){ .has = a.has & (DRAY_HAS_MODE | DRAY_HAS_XATTRS), .mode = a.mode & 07777,

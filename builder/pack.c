@@ -248,7 +248,7 @@ pack_one(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 			return -1;
 		build_cache_put(k->o->cache, w->h, key, best.kind, best.raw, best.p, best.len);
 	}
-	done = k->done += f->out;
+	done = atomic_fetch_add(&k->done, f->out) + f->out;
 	if (k->o->progress != NULL)
 		k->o->progress(k->o->ctx, done, k->total);
 	return 0;

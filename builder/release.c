@@ -1,6 +1,7 @@
 /*
  * release.c - what all sources share: growing, sorting, hard-link groups, comparing.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,7 @@ build_release_note(struct build_release *r, const struct build_notice *n, struct
 		r->notices = v;
 		r->cap_notices = cap;
 	}
+	assert(r->notices != NULL);
 	r->notices[r->n_notices++] = *n;
 	return 0;
 }
