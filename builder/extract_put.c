@@ -75,8 +75,14 @@ attrs_of(const struct extract *x, const struct extract_node *nd, const struct dr
 	struct dray_attrs a = { 0 };
 
 	dray_index_attrs(x->ix, s->attrs, &a);
-	*want = (struct dray_attrs_want){ .has = a.has & (DRAY_HAS_MODE | DRAY_HAS_XATTRS), .mode = a.mode & 07777,
-		.uid = a.uid, .gid = a.gid, .mtime_sec = s->mtime_sec, .mtime_nsec = s->mtime_nsec, .xattrs = room };
+	memset(want, 0, sizeof(*want));
+	want->has = a.has & (DRAY_HAS_MODE | DRAY_HAS_XATTRS);
+	want->mode = a.mode & 07777;
+	want->uid = a.uid;
+	want->gid = a.gid;
+	want->mtime_sec = s->mtime_sec;
+	want->mtime_nsec = s->mtime_nsec;
+	want->xattrs = room;
 	if (s->has_mtime)
 		want->has |= DRAY_HAS_MTIME;
 	if (x->r->owners)
