@@ -108,7 +108,7 @@ attrs_of(const struct extract *x, const struct extract_node *nd, const struct dr
 static int
 dress(const struct extract *x, const struct extract_node *nd, int dir, const char *leaf, int fd, struct dray_err *e)
 {
-	struct build_extracted ignored;
+	struct build_extracted ignored = { 0 };	/* told by the plan already */
 	struct dray_attrs_want want;
 	struct dray_xattr *room;
 	struct dray_attrs a;

@@ -61,9 +61,8 @@ for pair; do
 		    $flag --level "$LEVEL" --cache cache --key ops.key -q -o "$b"
 		echo "    $b: $(stat -c %s "$b") bytes"
 		rm -rf x
-		base=
-		[ $mode = complete ] || base=$old
-		timed "$mode extract" "$DRAY" extract -p "$b" -C x ${base:+--base "dir:$base"} --keyring ops.pub -q
+		# also a complete bundle holds only what changed
+		timed "$mode extract" "$DRAY" extract -p "$b" -C x --base "dir:$old" --keyring ops.pub -q
 		same "$new" x "$mode, extracted"
 		rm -rf x
 		truncate -s 8G img
