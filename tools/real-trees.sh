@@ -27,10 +27,13 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 
-# same WANTED GOT WHAT - the root directory's own attributes are no part of a release
+# same WANTED GOT WHAT - the root directory's own attributes are no part of a release, nor is the state folder
 bad=0
 same() {
-	d=$(rsync -n -aHAX --checksum --modify-window=-1 --delete --itemize-changes --exclude=/var/lib/dray "$1/" "$2/" |
+	state=/var
+	[ ! -d "$1/var" ] || state=/var/lib
+	[ ! -d "$1/var/lib" ] || state=/var/lib/dray
+	d=$(rsync -n -aHAX --checksum --modify-window=-1 --delete --itemize-changes --exclude="$state" "$1/" "$2/" |
 	    grep -v '^\.d\.\.[a-z.]*  *\./$' || true)
 	if [ -z "$d" ]; then
 		echo "    ok: $3"
