@@ -108,7 +108,8 @@ no_leftover .
 rm -rf tree && mkdir tree
 truncate -s 600M tree/large && echo end >>tree/large
 tar --format=posix --sparse -cf large.tar -C tree .
-if (ulimit -v 500000) 2>/dev/null; then
+# a sanitizer's shadow memory takes address space by the terabyte, so there is no limit to set under one
+if [ -z "${SAN:-}" ] && (ulimit -v 500000) 2>/dev/null; then
 	(ulimit -v 500000 && exec "$DRAY" build --from large.tar --to large.tar --product demo --version 1 --counter 1 \
 	    --level 1 -j 1 -o large.dray) >out 2>err </dev/null
 	ended $? 'build of a large sparse archive'
