@@ -2,6 +2,7 @@
  * build.c - runs the chain and keeps the promise that a failed build leaves nothing behind.
  */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,37 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* is folder @path, of which the last parts may be missing, @tree or beneath it? */
+static bool
+lies_in(const char *tree, const char *path)
+{
+	char *t = realpath(tree, NULL), *real = NULL, *p = strdup(path), *slash;
+	size_t n = t != NULL ? strlen(t) : 0;
+	bool in;
+
+	while (t != NULL && p != NULL && (real = realpath(p, NULL)) == NULL) {
+		if ((slash = strrchr(p, '/')) == NULL) {
+			real = realpath(".", NULL);
+			break;
+		}
+		slash[slash == p] = '\0';
+		if (slash == p && (real = realpath("/", NULL)) != NULL)
+			break;
+	}
+	in = real != NULL && strncmp(real, t, n) == 0 && (real[n] == '/' || real[n] == '\0' || t[n - 1] == '/');
+	free(t);
+	free(p);
+	free(real);
+	return in;
+}
+
 /* a bundle inside one of its own trees would change the tree it describes; one in the place of an archive, destroy it */
 static int
 check_apart(const struct build_source *s, const char *name, const char *output, struct dray_err *e)
 {
-	char *tree = NULL, *dir = NULL, *out = NULL;
 	struct stat a, b;
+	char *dir;
 	int rc = 0;
-	size_t n;
 
 	if (s->kind == BUILD_SOURCE_ARCHIVE) {
 		for (size_t i = 0; i < s->n; i++)
@@ -40,18 +64,12 @@ check_apart(const struct build_source *s, const char *name, const char *output, 
 				return dray_fail(e, DRAY_E_USAGE, "the output would replace the source %s", name);
 		return 0;
 	}
-	dir = build_temp_dir(output);
-	if (dir != NULL)
-		tree = realpath(s->paths[0], NULL);
-	if (tree != NULL)
-		out = realpath(dir, NULL);
+	if ((dir = build_temp_dir(output)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
 	/* what cannot be resolved is told by whoever opens it */
-	n = tree != NULL ? strlen(tree) : 0;
-	if (out != NULL && strncmp(out, tree, n) == 0 && (out[n] == '/' || out[n] == '\0' || tree[n - 1] == '/'))
+	if (lies_in(s->paths[0], dir))
 		rc = dray_fail(e, DRAY_E_USAGE, "the output lies inside the source %s", name);
-	free(tree);
 	free(dir);
-	free(out);
 	return rc;
 }
 
@@ -66,6 +84,42 @@ check_source(const char *spec, const char *output, struct dray_err *e)
 		rc = check_apart(&s, dray_quote(spec, strlen(spec), quoted, sizeof(quoted)), output, e);
 	build_source_free(&s);
 	return rc;
+}
+
+/* 1: the cache @dir lies inside the source; what is kept there would be packed, and grow while the tree is read */
+static int
+cache_in_source(const char *spec, const char *dir, struct dray_err *e)
+{
+	struct build_source s;
+	int rc = build_source_parse(spec, &s, e);
+
+	if (rc == 0 && s.kind != BUILD_SOURCE_ARCHIVE)
+		rc = lies_in(s.paths[0], dir) ? 1 : 0;
+	build_source_free(&s);
+	return rc;
+}
+
+/* the usual cache gives way to a source that holds it; one that was asked for is a mistake */
+static int
+open_cache(const struct build_opts *o, struct build_cache **out, struct dray_err *e)
+{
+	char *usual = o->cache_dir == NULL ? build_cache_usual() : NULL, quoted[400];
+	const char *dir = o->cache_dir != NULL ? o->cache_dir : usual;
+	int in = 0;
+
+	if (dir == NULL)
+		return 0;
+	for (size_t i = 0; in == 0 && i <= o->n_bases; i++) {
+		const char *spec = i < o->n_bases ? o->bases[i].spec : o->to;
+
+		if ((in = cache_in_source(spec, dir, e)) == 1 && o->cache_dir != NULL)
+			in = dray_fail(e, DRAY_E_USAGE, "the cache lies inside the source %s",
+			    dray_quote(spec, strlen(spec), quoted, sizeof(quoted)));
+	}
+	if (in == 0)
+		in = build_cache_open(o->cache_dir, out, e);
+	free(usual);
+	return in < 0 ? -1 : 0;
 }
 
 /* known ones by counter and version, unnamed ones behind them by what they hold: never by the order of arguments */
@@ -279,7 +333,7 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	for (size_t i = 0; i < o->keys.n; i++)
 		if (build_key_load(o->keys.v[i], o->pass_file, &keys[i], e) != 0)
 			goto out;
-	if (!o->no_cache && build_cache_open(o->cache_dir, &r->cache, e) != 0)
+	if (!o->no_cache && open_cache(o, &r->cache, e) != 0)
 		goto out;
 	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0 ||
 	    describe(o, r, d, e) != 0)

@@ -40,8 +40,8 @@ make_dirs(char *path)
 	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-static char *
-usual_path(void)
+char *
+build_cache_usual(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *rest = "/dray";
 	char *path = NULL;
@@ -66,7 +66,7 @@ build_cache_open(const char *path, struct build_cache **out, struct dray_err *e)
 	if (c == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	c->dir = -1;
-	c->path = path != NULL ? strdup(path) : usual_path();
+	c->path = path != NULL ? strdup(path) : build_cache_usual();
 	if (c->path != NULL && make_dirs(c->path) == 0)
 		c->dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->dir != -1 && faccessat(c->dir, ".", R_OK | W_OK | X_OK, AT_EACCESS) == 0) {

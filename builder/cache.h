@@ -30,6 +30,9 @@ struct build_cache_counts { uint64_t hits, misses, damaged; };
  * Errors, only for a path that was given: DRAY_E_IO.
  */
 DRAY_MUST_CHECK int build_cache_open(const char *path, struct build_cache **out, struct dray_err *e);
+/** build_cache_usual - $XDG_CACHE_HOME/dray, else $HOME/.cache/dray; malloc'ed; NULL without both or without memory */
+char *build_cache_usual(void);
+
 void build_cache_close(struct build_cache *c);
 const char *build_cache_path(const struct build_cache *c);
 

@@ -72,4 +72,24 @@ no_file no.dray
 run "$DRAY" build --from old --to new --product demo --version 1.1 --counter 2 --cache x --no-cache -o no.dray
 want_status 2
 want_text '--cache and --no-cache exclude each other'
+
+# in one of its own trees it would be packed, and what it holds would change the bundle
+for c in new/cache new/a/b new; do
+	run "$DRAY" build --from old --to new --product demo --version 1.1 --counter 2 --cache $c -o no.dray
+	want_status 2
+	want_text 'the cache lies inside the source new'
+	no_file new/cache
+	no_file new/a
+done
+no_file no.dray
+ln -s new/sub in-new
+mkdir new/sub
+run "$DRAY" build --from new --to old --product demo --version 1.1 --counter 2 --cache in-new -o no.dray
+want_status 2
+rmdir new/sub
+rm in-new
+XDG_CACHE_HOME=$PWD/new build usual-inside.dray
+no_text '"cache"' out
+no_file new/dray
+want_same none.dray usual-inside.dray
 no_leftover .
