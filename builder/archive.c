@@ -114,6 +114,13 @@ next_header(struct archive *a, struct archive_entry **en, struct dray_err *e)
 	return 0;
 }
 
+static int
+fail_kind(struct dray_err *e)
+{
+	dray_fail(e, DRAY_E_USAGE, "no archive of a kind that is read here, or its beginning is damaged");
+	return dray_hint(e, "read are tar, cpio, zip and .deb, plain or compressed by gzip, xz, zstd or bzip2");
+}
+
 static la_ssize_t
 read_package(struct archive *inner, void *ctx, const void **p)
 {
@@ -156,6 +163,29 @@ enter_package(struct build_archive *a, struct archive_entry *en, struct dray_err
 	return rc < 0 ? -1 : 0;
 }
 
+/* an empty tar is zeros to its end; a disk image begins with zeros, too, and passes for one with libarchive */
+static int
+check_empty(const struct build_archive *a, struct dray_err *e)
+{
+	uint8_t *buf = malloc(BLOCK_BYTES);
+	off_t at = 0;
+	ssize_t n = 0;
+	int rc = 0;
+
+	if (buf == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	while (rc == 0 && ((n = pread(a->fd, buf, BLOCK_BYTES, at)) > 0 || (n < 0 && errno == EINTR))) {
+		for (ssize_t i = 0; rc == 0 && i < n; i++)
+			if (buf[i] != 0)
+				rc = fail_kind(e);
+		at += n > 0 ? n : 0;
+	}
+	if (rc == 0 && n < 0)
+		rc = dray_fail_errno(e, "cannot be read");
+	free(buf);
+	return rc;
+}
+
 static int
 open_file(struct build_archive *a, const char *path, struct dray_err *e)
 {
@@ -176,12 +206,14 @@ open_file(struct build_archive *a, const char *path, struct dray_err *e)
 
 		if (text == NULL || strstr(text, "Unrecognized") == NULL)
 			return fail_archive(a->file, e);
-		dray_fail(e, DRAY_E_USAGE, "no archive of a kind that is read here, or its beginning is damaged");
-		return dray_hint(e, "read are tar, cpio, zip and .deb, plain or compressed by gzip, xz, zstd or bzip2");
+		return fail_kind(e);
 	}
 	if ((rc = next_header(a->file, &a->first, e)) < 0)
 		return -1;
 	a->ended = rc == 0;
+	if (a->ended && is_format(a->file, ARCHIVE_FORMAT_TAR) && archive_filter_code(a->file, 0) == ARCHIVE_FILTER_NONE &&
+	    check_empty(a, e) != 0)
+		return -1;
 	if (!a->ended && is_format(a->file, ARCHIVE_FORMAT_AR))
 		return enter_package(a, a->first, e);
 	a->data = a->file;

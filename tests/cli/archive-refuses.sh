@@ -121,6 +121,10 @@ refused 2 'evil.mtree: no archive of a kind' evil.mtree
 ar rcs lib.a text 2>/dev/null && refused 2 'lib.a: an ar archive that is no Debian package' lib.a
 finish >nothing.tar
 refused 2 'nothing.tar: there is nothing in it' nothing.tar
+# a disk image begins with zeros as an empty tar does
+{ head -c 32768 /dev/zero; printf '\001CD001\001'; head -c 4096 /dev/zero; } >disk.iso
+refused 2 'disk.iso: no archive of a kind that is read here' disk.iso
+refused 2 'disk.iso: no archive of a kind that is read here' archive:whole.tar,disk.iso
 mkdir empty
 refused 2 'empty: there is nothing in it: the bundle would remove all it knows' empty
 want_text 'hint: give --allow-empty if that is what you want'
