@@ -364,9 +364,7 @@ build_recipe_load(struct build_args *a, struct build_layout *l, struct build_rec
 	} else if (build_recipe_file(r, a->recipe, e) != 0) {
 		dray_wrap(e, "%s", r->file);
 	} else if (dray_json_parse(r->text, r->len, false, &r->doc, e) != 0) {
-		if (e->code == DRAY_E_FORMAT)
-			e->code = DRAY_E_USAGE;
-		dray_wrap(e, "%s", r->file);
+		build_recipe_fail_json(r, e);
 	} else {
 		rc = read_all(r, a, l, e);
 	}

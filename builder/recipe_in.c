@@ -31,6 +31,32 @@ build_recipe_fail(struct build_recipe *r, struct dray_err *e, const char *fmt, .
 }
 
 int
+build_recipe_fail_json(struct build_recipe *r, struct dray_err *e)
+{
+	const char *at = strstr(e->text, "byte ");
+	char text[sizeof(e->text)];
+	size_t line = 1, column = 1;
+	unsigned long long n;
+
+	if (e->code != DRAY_E_FORMAT)
+		return dray_wrap(e, "%s", r->file);
+	if (at == NULL) {	/* of the whole */
+		e->code = DRAY_E_USAGE;
+		return dray_wrap(e, "%s", r->file);
+	}
+	n = strtoull(at + strlen("byte "), NULL, 10);
+	for (size_t i = 0; i < n && i < r->len; i++) {
+		column++;
+		if (r->text[i] == '\n') {
+			line++;
+			column = 1;
+		}
+	}
+	snprintf(text, sizeof(text), "%s", e->text);
+	return dray_fail(e, DRAY_E_USAGE, "%s:%zu:%zu: %s", r->file, line, column, text);
+}
+
+int
 build_recipe_fail_as(struct build_recipe *r, struct dray_err *e)
 {
 	char text[sizeof(e->text)];

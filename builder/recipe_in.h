@@ -33,6 +33,8 @@ int build_recipe_fail(struct build_recipe *r, struct dray_err *e, const char *fm
 
 /** build_recipe_fail_as - the same for the text of somebody else, who does not know the place */
 int build_recipe_fail_as(struct build_recipe *r, struct dray_err *e);
+/** build_recipe_fail_json - the same for a text that is no JSON of ours: by the byte that its reader told, if it did */
+int build_recipe_fail_json(struct build_recipe *r, struct dray_err *e);
 
 void build_recipe_key(struct build_recipe *r, const char *key);
 void build_recipe_at(struct build_recipe *r, size_t i);

@@ -178,7 +178,13 @@ trigger 115 'trigger 2: a stands twice' '{"id":"a","argv":["/x"],"paths":["x"]},
 echo '{"recipe":1,}' >release/bad.json
 run "$DRAY" build --recipe release/bad.json -o no.dray
 want_status 2
-want_text 'cannot build no.dray: release/bad.json: not JSON at byte'
+want_text 'cannot build no.dray: release/bad.json:1:13: not JSON at byte 12'
+for v in null 1.5 9223372036854775808 '"a\\u0000"'; do
+	printf '{\n  "recipe": 1,\n  "counter": %b\n}\n' "$v" >release/bad.json
+	run "$DRAY" build --recipe release/bad.json -o no.dray
+	want_status 2
+	want_text 'cannot build no.dray: release/bad.json:3:1'
+done
 echo '{"recipe":1,"to":"a","to":"b"}' >release/bad.json
 run "$DRAY" build --recipe release/bad.json -o no.dray
 want_status 2
