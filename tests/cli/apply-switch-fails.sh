@@ -88,6 +88,7 @@ for n in 1 3; do
 	failing write ENOSPC "$n"
 	want_status 21
 	want_text 'no space left on device'
+	want_text 'hint: nothing live was changed'
 	expected_old
 	[ -z "$(ls root/var/lib/dray/tx 2>/dev/null)" ] && ok 'no staging is left' || fail 'a staging is left'
 done
