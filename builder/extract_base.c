@@ -2,13 +2,13 @@
  * extract_base.c - contents that the bundle builds on, looked up in the sources given with --base. What they hold is
  * untrusted: nothing is checked here, because only the signed hash of what is made from it counts.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "builder/extract.h"
 #include "builder/source.h"
+#include "dray/io.h"
 
 /* rows of CONTENTS by hash */
 struct by_hash {
@@ -121,16 +121,5 @@ build_extract_base_read(const struct extract *x, struct extract_worker *w, uint3
 	}
 	if (at > w->reader.len || len > w->reader.len - at)
 		return false;
-	for (at += w->reader.at; len > 0;) {
-		ssize_t n = pread(w->reader.fd, p, len, (off_t)at);
-
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	return true;
+	return dray_pread_whole(w->reader.fd, p, len, w->reader.at + at);
 }

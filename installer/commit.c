@@ -123,8 +123,9 @@ out:
 	return rc;
 }
 
-int
-inst_switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
+/* barrier B, DONE record, ballast mostly freed, foreign objects named */
+static int
+switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
 	if (inst_barrier(s, tx, true, e) != 0 || inst_tx_record(tx, INST_TX_DONE, 0, e) != 0)
 		return -1;
@@ -149,7 +150,7 @@ go_back(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, 
 int
 inst_roll_forward(const struct inst_state *s, struct inst_tx *tx, bool fresh, struct inst_foreign *f, struct dray_err *e)
 {
-	if (inst_run_ops(s, tx, false, fresh, f, e) == 0 && inst_switch_end(s, tx, f, e) == 0)
+	if (inst_run_ops(s, tx, false, fresh, f, e) == 0 && switch_end(s, tx, f, e) == 0)
 		return 0;
 	if (tx->state == INST_TX_DONE)
 		return -1;	/* switched and durable; only looking around failed */

@@ -2,29 +2,13 @@
  * reference.c - the base bytes a delta frame names, gathered from the live tree into a private buffer. They are
  * untrusted: nothing is checked here, because only the signed hash of what is made from them counts.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "dray/io.h"
+
 #include "installer/staging.h"
-
-static bool
-read_range(int fd, uint8_t *p, size_t len, uint64_t at)
-{
-	while (len > 0) {
-		ssize_t n = pread(fd, p, len, (off_t)at);
-
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	return true;
-}
 
 /* a live file that held the content when the plan looked; -1: not any more */
 static int
@@ -85,7 +69,7 @@ inst_stage_reference(struct stage *s, struct stage_worker *w, const struct dray_
 			fd = open_live(s, w, r.content);
 			open_content = r.content;
 		}
-		*here = fd != -1 && read_range(fd, w->ref + at, (size_t)r.len, r.offset);
+		*here = fd != -1 && dray_pread_whole(fd, w->ref + at, (size_t)r.len, r.offset);
 		at += (size_t)r.len;
 	}
 	if (fd != -1)

@@ -18,10 +18,6 @@ DRAY_MUST_CHECK int inst_barrier(const struct inst_state *s, struct inst_tx *tx,
 DRAY_MUST_CHECK int inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fresh,
     struct inst_foreign *f, struct dray_err *e);
 
-/** inst_switch_end - barrier B, DONE record, ballast freed, foreign objects named */
-DRAY_MUST_CHECK int inst_switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f,
-    struct dray_err *e);
-
 /** inst_roll_forward - from the COMMIT record to DONE; a failure is undone by itself (DRAY_E_WENT_BACK) */
 DRAY_MUST_CHECK int inst_roll_forward(const struct inst_state *s, struct inst_tx *tx, bool fresh,
     struct inst_foreign *f, struct dray_err *e);
