@@ -13,7 +13,8 @@
 static const struct tool_cmd cmds[] = {
 	{ "build", "--to SOURCE --product NAME --version V --counter N -o FILE [--from SOURCE]... [--key FILE]...",
 	  "make a bundle that leads from the old states to the new one",
-	  "dray build --from dir:old --to dir:new --product demo --version 1.1 --counter 2 --key ops.key -o up.dray\n",
+	  "dray build --from dir:old --to dir:new --product demo --version 1.1 \\\n"
+	  "    --counter 2 --key ops.key -o up.dray\n",
 	  cmd_build },
 	{ "key new", "NAME", "make a key pair: NAME.key to sign with, NAME.pub for the machines",
 	  "dray key new ops\n", build_cmd_key_new },

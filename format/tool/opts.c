@@ -179,11 +179,22 @@ add_to_list(const struct parser *p, struct tool_list *list, const char *value, i
 	return -1;
 }
 
+/* no option and no operand has a use for an empty text: mostly a script has left a variable unset */
+static int
+tell_empty(const struct parser *p, const char *what)
+{
+	char hint[200];
+
+	snprintf(hint, sizeof(hint), "was a variable left unset? %s", p->hint);
+	return tool_usage(p->common, hint, "%s: %s is empty", p->self->name, what);
+}
+
 /* -1 or the exit status */
 static int
 set_option(struct parser *p, size_t i, int argc)
 {
 	const struct tool_opt *o = &p->all[i];
+	char what[64];
 
 	if (o->out == &p->verbose_flag) {
 		p->common->verbose++;
@@ -192,6 +203,10 @@ set_option(struct parser *p, size_t i, int argc)
 	if (p->given[i] && o->kind != TOOL_LIST)
 		return tool_usage(p->common, p->hint, "%s: option --%s is given twice", p->self->name, o->name);
 	p->given[i] = true;
+	if ((o->kind == TOOL_TEXT || o->kind == TOOL_LIST) && *optarg == '\0') {
+		snprintf(what, sizeof(what), "the value of option --%s", o->name);
+		return tell_empty(p, what);
+	}
 	switch (o->kind) {
 	case TOOL_FLAG:
 		*(bool *)o->out = true;
@@ -257,6 +272,8 @@ read_operands(const struct parser *p, int argc, char **argv, size_t min_n, size_
 	char quoted[200];
 
 	for (; optind < argc; optind++) {
+		if (*argv[optind] == '\0')
+			return tell_empty(p, "an operand");
 		if (*n == max_n)
 			return tool_usage(p->common, p->hint, "%s: \"%s\" is one operand too many", p->self->name,
 			    dray_quote(argv[optind], strlen(argv[optind]), quoted, sizeof(quoted)));

@@ -45,6 +45,11 @@ good="--to new --product demo --version 1 --counter 1"
 	refused 'the counter of base 1.0 is above that of the release' $good --from old --from-version 1.0:2 -o up.dray
 	refused 'two bases are called 1.0' $good --from old --from-version 1.0 --from old --from-version 1.0 -o up.dray
 	refused 'option --to is given twice' $good --to new -o up.dray
+	for option in --output --tmpdir --cache --key --recipe --note --ignore --from --compatible --owner-map; do
+		refused "build: the value of option $option is empty" $good $option ''
+		want_text 'hint: was a variable left unset? see dray build --help'
+	done
+	refused 'build: an operand is empty' $good -o up.dray ''
 	refused '"extra" is one operand too many' $good -o up.dray extra
 	refused 'unknown option --frm' $good --frm old -o up.dray
 	refused '--passphrase-file goes with --key only' $good --passphrase-file x -o up.dray

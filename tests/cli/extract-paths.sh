@@ -92,6 +92,28 @@ run "$DRAY" extract up.dray "$nl" -C odd
 want_status 22
 want_text 'cannot extract up.dray: a\x0ab\x1b[31m: is there already'
 
+# the tree as a whole may be named; an empty name is a slip of a script, not the whole
+run "$DRAY" extract up.dray -C whole
+need_status 0
+for p in . / ./ //.//; do
+	run "$DRAY" extract up.dray "$p" -C all
+	want_status 0
+	same_tree whole all
+	rm -rf all
+done
+run "$DRAY" extract up.dray '' -C none
+want_status 2
+want_text 'extract: an operand is empty'
+want_text 'hint: was a variable left unset? see dray extract --help'
+no_file none
+run "$DRAY" extract up.dray usr '' -C none
+want_status 2
+want_text 'extract: an operand is empty'
+no_file none
+run "$DRAY" extract up.dray -C ''
+want_status 2
+want_text 'extract: the value of option --directory is empty'
+
 for p in nowhere usr/bin/a/b ../x usr/../etc "$(printf '%05000d' 0)"; do
 	run "$DRAY" extract up.dray "$p" -C none
 	want_status 2

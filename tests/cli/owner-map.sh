@@ -84,7 +84,6 @@ refused() {
 	want_text "owner rule \"$2\": FROM:TO, FROM-LAST:TO or *:TO is wanted"
 	no_file up.dray
 }
-refused '' ''
 refused 1 1
 refused 1: 1:
 refused :1 :1

@@ -178,6 +178,13 @@ mistakes_in_options_are_told_each_in_its_words(void)
 	CHECK_HAS(err, "dray: build: option --text wants a value\n");
 	CHECK_EQ(run("build x -t"), 2);
 	CHECK_HAS(err, "dray: build: option --text wants a value\n");
+	CHECK_EQ(run("build --text= x"), 2);
+	CHECK_STR(err, "dray: build: the value of option --text is empty\n"
+	    "dray: hint: was a variable left unset? see dray build --help\n");
+	CHECK_EQ(run("build --list=a --list= x"), 2);
+	CHECK_HAS(err, "dray: build: the value of option --list is empty\n");
+	CHECK_EQ(run("build --number= x"), 2);
+	CHECK_HAS(err, "dray: build: option --number: \"\" will not do\n");
 	CHECK_EQ(run("build --flag=1 x"), 2);
 	CHECK_HAS(err, "dray: build: option --flag takes no value\n");
 	CHECK_EQ(run("build --number 10 x"), 2);
