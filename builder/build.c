@@ -384,6 +384,8 @@ build_run(struct build_opts *o, struct build_result *r, struct dray_err *e)
 	build_temp_drop(&t);
 	if (rc != 0 && e->code == DRAY_E_SIGNAL)
 		dray_hint(e, "nothing was written");
+	if (rc != 0 && e->code == DRAY_E_ROOM)
+		dray_hint(e, "make room, or name a file in another folder by -o; nothing was written");
 	return rc;
 }
 

@@ -20,6 +20,7 @@
 struct build_cache {
 	int dir;
 	char *path;
+	bool read_only;
 	_Atomic uint64_t hits, misses, damaged, number;
 };
 
@@ -69,7 +70,9 @@ build_cache_open(const char *path, struct build_cache **out, struct dray_err *e)
 	c->path = path != NULL ? strdup(path) : build_cache_usual();
 	if (c->path != NULL && make_dirs(c->path) == 0)
 		c->dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c->dir != -1 && faccessat(c->dir, ".", R_OK | W_OK | X_OK, AT_EACCESS) == 0) {
+	if (c->dir != -1 && faccessat(c->dir, ".", R_OK | X_OK, AT_EACCESS) == 0) {
+		/* one that others fill, or on a medium: what it holds is as good as ever */
+		c->read_only = faccessat(c->dir, ".", W_OK, AT_EACCESS) != 0;
 		*out = c;
 		return 0;
 	}
@@ -94,6 +97,12 @@ const char *
 build_cache_path(const struct build_cache *c)
 {
 	return c->path;
+}
+
+bool
+build_cache_read_only(const struct build_cache *c)
+{
+	return c->read_only;
 }
 
 struct build_cache_counts
@@ -228,7 +237,7 @@ build_cache_put(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[
 	bool good;
 	int fd;
 
-	if (c == NULL || len > UINT32_MAX)
+	if (c == NULL || c->read_only || len > UINT32_MAX)
 		return;
 	name_of(key, name);
 	memcpy(head, MAGIC, 8);

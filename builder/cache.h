@@ -27,6 +27,7 @@ struct build_cache_counts { uint64_t hits, misses, damaged; };
  * build_cache_open - make the folder if it is not there
  * @path: NULL: $XDG_CACHE_HOME/dray, else $HOME/.cache/dray; without both, or when that one cannot be used, *out is NULL
  *     and all goes on without
+ * One that can be read and not written is used as it is; see build_cache_read_only.
  * Errors, only for a path that was given: DRAY_E_IO.
  */
 DRAY_MUST_CHECK int build_cache_open(const char *path, struct build_cache **out, struct dray_err *e);
@@ -35,6 +36,7 @@ char *build_cache_usual(void);
 
 void build_cache_close(struct build_cache *c);
 const char *build_cache_path(const struct build_cache *c);
+bool build_cache_read_only(const struct build_cache *c);
 
 /** build_cache_get - true: @v holds it. A damaged file is removed. Any thread, each with its own @h; @c may be NULL */
 bool build_cache_get(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[32], struct build_cached *v);

@@ -197,7 +197,7 @@ store(struct packer *k, struct worker *w, struct pack_result *r, uint8_t kind, u
 	if (dray_sha256_once(w->h, p, len, r->sha256, e) != 0)
 		return -1;
 	if (build_temp_write(k->to->fd, r->at, p, len, e) != 0)
-		return dray_wrap(e, "temporary file in %s", k->o->dir);
+		return build_temp_failed(k->o->dir, e);
 	return 0;
 }
 
@@ -351,7 +351,7 @@ build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct bu
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	to->fd = -1;
 	if (build_temp_unnamed(o->dir, &to->fd, e) != 0) {
-		dray_wrap(e, "%s", o->dir);
+		build_temp_failed(o->dir, e);
 		goto out;
 	}
 	if (plan(&k, e) != 0)

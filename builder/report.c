@@ -46,6 +46,12 @@ warn_release(const struct build_opts *o, const struct build_release *r)
 void
 build_warnings(const struct build_opts *o, const struct build_result *r)
 {
+	char quoted[300];
+
+	/* the usual cache is used as far as it can be, and nobody has asked for it */
+	if (r->cache != NULL && o->cache_dir != NULL && build_cache_read_only(r->cache))
+		fprintf(stderr, "%s: warning: the cache %s cannot be written: it is read, not added to\n", tool_prog,
+		    dray_quote(o->cache_dir, strlen(o->cache_dir), quoted, sizeof(quoted)));
 	for (size_t i = 0; i < o->n_bases; i++)
 		if (o->bases[i].release != NULL)
 			warn_release(o, o->bases[i].release);
@@ -112,6 +118,7 @@ json_packed(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_int(x, "found", (int64_t)c.hits);
 	dray_json_set_int(x, "made", (int64_t)c.misses);
 	dray_json_set_int(x, "damaged", (int64_t)c.damaged);
+	dray_json_set_bool(x, "read_only", build_cache_read_only(r->cache));
 }
 
 static int

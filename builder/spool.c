@@ -56,7 +56,7 @@ build_spool_new(const char *dir, struct build_spool **out, struct dray_err *e)
 	}
 	if (build_temp_unnamed(dir, &s->fd, e) != 0 || dray_sha256_new(&s->sha, e) != 0) {
 		build_spool_free(s);
-		return dray_wrap(e, "temporary file in %s", dir);
+		return build_temp_failed(dir, e);
 	}
 	*out = s;
 	return 0;
@@ -75,14 +75,6 @@ build_spool_free(struct build_spool *s)
 		close(s->fd);
 	free(s->dir);
 	free(s);
-}
-
-static int
-failed(const struct build_spool *s, struct dray_err *e)
-{
-	if (e->code == DRAY_E_ROOM)
-		dray_hint(e, "name a folder with more room by --tmpdir; nothing was written");
-	return dray_wrap(e, "temporary file in %s", s->dir);
 }
 
 int
@@ -129,7 +121,7 @@ build_spool_put(struct build_spool *s, uint64_t at, const void *p, size_t len, s
 		return -1;
 	s->fill += len;
 	if (build_temp_write(s->fd, s->begin + at, p, len, e) != 0)
-		return failed(s, e);
+		return build_temp_failed(s->dir, e);
 	return 0;
 }
 
@@ -157,7 +149,7 @@ build_spool_end(struct build_spool *s, uint64_t size, uint8_t sha256[32], uint64
 	/* a hole at the end, or a content that was there before: what follows must find neither bytes nor a shorter file */
 	if (ftruncate(s->fd, (off_t)s->begin) != 0) {
 		dray_fail_errno(e, "cannot be written");
-		return failed(s, e);
+		return build_temp_failed(s->dir, e);
 	}
 	return 0;
 }

@@ -53,6 +53,16 @@ build_temp_unnamed(const char *dir, int *fd, struct dray_err *e)
 }
 
 int
+build_temp_failed(const char *dir, struct dray_err *e)
+{
+	char quoted[300];
+
+	if (e->code == DRAY_E_ROOM)
+		dray_hint(e, "name a folder with more room by --tmpdir; nothing was written");
+	return dray_wrap(e, "temporary file in %s", dray_quote(dir, strlen(dir), quoted, sizeof(quoted)));
+}
+
+int
 build_temp_open(const char *path, struct build_temp *t, struct dray_err *e)
 {
 	const char *slash = strrchr(path, '/');

@@ -23,6 +23,9 @@ char *build_temp_dir(const char *path);
 /** build_temp_unnamed - a file in @dir that is gone when closed */
 DRAY_MUST_CHECK int build_temp_unnamed(const char *dir, int *fd, struct dray_err *e);
 
+/** build_temp_failed - what went wrong with an unnamed file in @dir, and what to do when there is no room; always -1 */
+int build_temp_failed(const char *dir, struct dray_err *e);
+
 /** build_temp_open - a file beside @path under a temporary name; @path must not be a folder or a special file */
 DRAY_MUST_CHECK int build_temp_open(const char *path, struct build_temp *t, struct dray_err *e);
 

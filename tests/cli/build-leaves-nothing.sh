@@ -16,12 +16,26 @@ no_leftover small
 
 if is_root && mount -t tmpfs -o size=2m none small 2>/dev/null; then
 	run "$DRAY" "$@" -o small/up.dray
-	left=$(ls -A small)
-	umount small
 	want_status 21
-	want_text 'cannot build small/up.dray: '
-	want_text 'no space left on device'
-	if [ -z "$left" ]; then ok "nothing left"; else fail "left: $left"; fi
+	want_text 'cannot build small/up.dray: temporary file in small: cannot be written: no space left on device'
+	want_text 'hint: name a folder with more room by --tmpdir; nothing was written'
+	# room for the frames elsewhere, none for the bundle
+	mkdir large
+	run "$DRAY" "$@" --tmpdir large -o small/up.dray
+	left=$(ls -A small large/)
+	want_status 21
+	want_text 'cannot build small/up.dray: cannot be written: no space left on device'
+	want_text 'hint: make room, or name a file in another folder by -o; nothing was written'
+	tar -cf new.tar new
+	run "$DRAY" build --to new.tar --product demo --version 1 --counter 1 --level 1 -o small/up.dray
+	want_status 21
+	want_text 'temporary file in small: cannot be written: no space left on device'
+	want_text 'hint: name a folder with more room by --tmpdir; nothing was written'
+	left=$left$(ls -A small)
+	umount small
+	if [ "$left" = "large/:
+
+small:" ]; then ok "nothing left"; else fail "left: $left"; fi
 else
 	echo "# no room: not shown, there is no small file system to be had"
 fi

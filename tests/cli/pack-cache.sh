@@ -1,6 +1,6 @@
 #!/bin/sh
 # the cache of frames: the bundle is the same without it, with an empty one, a full one and a damaged one; it is told how
-# many were found; deleting it harms nothing; a folder that cannot be used is told
+# many were found; one that can only be read is read; deleting it harms nothing; a folder that cannot be used is told
 . "$(dirname "$0")/lib.sh"
 
 mkdir old new
@@ -55,6 +55,32 @@ build swapped.dray --cache deep/er/cache
 no_text '"damaged":0,' out
 want_same none.dray swapped.dray
 
+# a folder that can only be read: what it holds is used, what is missing is made and not kept
+if is_root; then
+	find deep -type f -newer none.dray | head -n 1 >one
+	xargs rm <one
+	chmod -R a+rX,a-w deep
+	mkdir open && chmod 777 open
+	(cd deep && find . | sort) >before
+	run as_nobody "$DRAY" build --from old --to new --product demo --version 1.1 --counter 2 --level 3 --json \
+	    --cache deep/er/cache -o open/ro.dray
+	want_status 0
+	want_text 'warning: the cache deep/er/cache cannot be written: it is read, not added to'
+	want_text '"made":1,' out
+	want_text '"read_only":true' out
+	want_same none.dray open/ro.dray
+	(cd deep && find . | sort) >after
+	want_same before after
+	# the usual one is used as well, and nobody has asked for it
+	mkdir home && mv deep/er/cache home/dray
+	run as_nobody env XDG_CACHE_HOME="$PWD/home" "$DRAY" build --from old --to new --product demo --version 1.1 \
+	    --counter 2 --level 3 --json -o open/usual.dray
+	want_status 0
+	no_text warning
+	want_text '"made":1,' out
+	want_same none.dray open/usual.dray
+fi
+chmod -R u+w deep
 rm -rf deep
 build gone.dray --cache deep/er/cache
 want_same none.dray gone.dray
