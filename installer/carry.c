@@ -1,0 +1,272 @@
+/*
+ * carry.c - from a plan to the end of the switch, for apply and repair.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "dray/num.h"
+#include "dray/path.h"
+
+#include "installer/carry.h"
+#include "installer/stage.h"
+
+void
+inst_carry_init(struct inst_carry *a)
+{
+	memset(a, 0, sizeof(*a));
+	inst_front_init(&a->f);
+}
+
+void
+inst_carry_close(struct inst_carry *a)
+{
+	inst_tx_close(a->tx);
+	inst_tx_close(a->earlier);
+	inst_foreign_free(&a->foreign);
+	inst_plan_free(a->p);
+	inst_front_close(&a->f);
+}
+
+int
+inst_carry_id_ok(const struct inst_carry *a, struct dray_err *e)
+{
+	if (a->plan_id == NULL || (strlen(a->plan_id) == 64 && strspn(a->plan_id, "0123456789abcdef") == 64))
+		return 0;
+	dray_fail(e, DRAY_E_USAGE, "--plan: not a plan id");
+	return dray_hint(e, "give the 64 digits that plan printed");
+}
+
+/* what an interrupted run left is finished first, so that there is one upgrade at a time */
+static int
+finish_pending(struct inst_carry *a, struct dray_err *e)
+{
+	const char *what;
+
+	if (inst_recover(&a->f.st, false, false, &a->recovered, &a->foreign, e) != 0)
+		return dray_wrap(e, "finish what an earlier run began");
+	if ((what = inst_pending_text(a->recovered)) != NULL)
+		inst_say(&a->f, "%s; that is finished now", what);
+	inst_print_paths(&a->f, "changed by somebody else meanwhile; left alone or kept in the stash:", &a->foreign);
+	inst_foreign_free(&a->foreign);
+	/* what is installed may have changed with it */
+	return a->recovered == INST_PENDING_NONE ? 0 : inst_anchor_load(&a->f.st, &a->f.anchor, e);
+}
+
+/* a tree without a state folder gets one only when there is something to do: a refusal leaves no trace */
+int
+inst_carry_begin(struct inst_carry *a, struct dray_err *e)
+{
+	if (inst_front_bundle(&a->f, e) != 0 || inst_front_existing(&a->f, &a->locked, e) != 0)
+		return -1;
+	return a->locked ? finish_pending(a, e) : 0;
+}
+
+static int
+check_id(const struct inst_carry *a, struct dray_err *e)
+{
+	char hex[65];
+
+	if (a->plan_id == NULL)
+		return 0;
+	if (strcmp(dray_hex(a->p->id, 32, hex), a->plan_id) == 0)
+		return 0;
+	dray_fail(e, DRAY_E_DRIFT, "the plan is no longer %.64s; it is %s now", a->plan_id, hex);
+	return dray_hint(e, "the tree or the bundle changed since plan; nothing was changed; run plan again and look at it");
+}
+
+static int
+refuse_partial(const struct inst_plan *p, struct dray_err *e)
+{
+	char quoted[DRAY_QUOTE_CAP(255)];
+
+	if (!p->partial)
+		return 0;
+	for (size_t i = 0; i < p->n_notes; i++)
+		if (p->notes[i].kind == INST_NOTE_UNREADABLE) {
+			dray_fail(e, DRAY_E_SYSTEM, "%s cannot be read by this user",
+			    dray_quote(p->notes[i].path, p->notes[i].len, quoted, sizeof(quoted)));
+			break;
+		}
+	return dray_hint(e, "nothing was changed; run it as root");
+}
+
+/* when room is short an earlier staging is given up for it */
+int
+inst_carry_plan(struct inst_carry *a, struct dray_err *e)
+{
+	enum inst_pending did;
+
+	for (int tries = 0; ; tries++) {
+		if (inst_front_plan(&a->f, &a->p, e) != 0)
+			return -1;
+		assert(a->p != NULL);
+		if (inst_front_floor(&a->f, a->p, e) != 0 || refuse_partial(a->p, e) != 0)
+			return -1;
+		if (inst_plan_verdict(a->p, e) == 0)
+			break;
+		if (e->code != DRAY_E_ROOM || tries > 0)
+			return -1;
+		if (inst_recover(&a->f.st, false, true, &did, &a->foreign, e) != 0)
+			return -1;
+		if (did == INST_PENDING_NONE)
+			return inst_plan_verdict(a->p, e);
+		dray_err_clear(e);
+		inst_plan_free(a->p);
+		a->p = NULL;
+	}
+	return check_id(a, e) != 0 ? -1 : inst_front_rights(&a->f, a->p, e);
+}
+
+static int
+open_earlier(struct inst_carry *a, struct dray_err *e)
+{
+	enum inst_pending what;
+	uint32_t number;
+
+	if (inst_pending(&a->f.st, &what, &number, e) != 0)
+		return -1;
+	return what == INST_PENDING_STAGED ? inst_tx_open(&a->f.st, number, false, &a->earlier, e) : 0;
+}
+
+static uint64_t
+dirs_added_to(const struct inst_plan *p)
+{
+	uint64_t n = 0;
+
+	/* an upper bound will do: it sizes the room that is kept for them */
+	for (size_t i = 0; i < p->n_swaps; i++)
+		n += p->ops[i].old.type == DRAY_ABSENT;
+	return n;
+}
+
+static int
+stopped(struct dray_err *e)
+{
+	if (tool_signal_seen() == 0)
+		return 0;
+	return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+}
+
+static int
+stage(struct inst_carry *a, struct dray_err *e)
+{
+	struct tool_progress pr;
+	struct inst_stage_opts o = { .threads = (unsigned)a->f.common.jobs, .reuse_dir = -1, .stop = tool_signal_seen,
+	    .progress = tool_progress_at, .ctx = &pr };
+	int rc;
+
+	if (a->earlier != NULL)
+		o.reuse_dir = a->earlier->dir;
+	tool_progress_begin(&pr, &a->f.common, "staging", 0);
+	rc = inst_stage(a->f.st.root, a->f.b, a->p, a->tx, &o, e);
+	tool_progress_end(&pr);
+	return rc;
+}
+
+/* @live: set once the decision may have been taken */
+static int
+carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool *live, struct dray_err *e)
+{
+	if (open_earlier(a, e) != 0 || stopped(e) != 0 ||
+	    inst_tx_create(&a->f.st, (uint32_t)a->p->n_swaps, dirs_added_to(a->p), &a->tx, e) != 0 || stage(a, e) != 0)
+		return -1;
+	if (a->earlier != NULL) {
+		uint32_t number = a->earlier->number;
+
+		inst_tx_close(a->earlier);
+		a->earlier = NULL;
+		if (inst_tx_drop(&a->f.st, number, e) != 0)
+			return -1;
+	}
+	if (inst_state_keep_self(&a->f.st, e) != 0 || (head && inst_tx_write_head(a->tx, a->f.b, e) != 0) ||
+	    inst_plan_recheck(a->f.st.root, a->p, (unsigned)a->f.common.jobs, e) != 0 ||
+	    inst_tx_write_plan(a->tx, a->p, &a->f.anchor.installed, to, e) != 0 || stopped(e) != 0)
+		return -1;
+	*live = true;
+	if (inst_commit(&a->f.st, a->tx, &a->foreign, e) != 0) {
+		*live = a->tx->state != INST_TX_OPEN;
+		return -1;
+	}
+	a->done = true;
+	return inst_finish(&a->f.st, a->tx, e);
+}
+
+/* a staging that cannot be of use to the next run is not left behind */
+static void
+clean_up(struct inst_carry *a, const struct dray_err *e)
+{
+	struct dray_err ignored = { .code = DRAY_OK };	/* the first failure is the one to tell; resume drops the rest */
+	uint32_t number;
+
+	if (a->tx == NULL || a->tx->state != INST_TX_OPEN || e->code == DRAY_E_SIGNAL || e->code == DRAY_E_MEDIUM ||
+	    e->code == DRAY_E_DRIFT)
+		return;
+	number = a->tx->number;
+	inst_tx_close(a->tx);
+	a->tx = NULL;
+	if (inst_tx_drop(&a->f.st, number, &ignored) != 0)
+		inst_say(&a->f, "what was staged could not be deleted: %s", ignored.text);
+}
+
+static bool
+touches_boot(const struct inst_plan *p)
+{
+	for (size_t i = 0; i < p->n_swaps; i++)
+		if (dray_path_under(p->ops[i].path, p->ops[i].len, "boot", 4))
+			return true;
+	return false;
+}
+
+int
+inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, struct dray_err *e)
+{
+	bool live = false;
+
+	if (a->p->n_ops == 0)
+		return 0;
+	if (!a->locked) {
+		inst_state_close(&a->f.st);
+		if (inst_front_state(&a->f, true, e) != 0)
+			return -1;
+		a->locked = true;
+	}
+	if (carry_out(a, to, head, &live, e) != 0) {
+		if (!live) {
+			dray_hint(e, "nothing live was changed");
+			clean_up(a, e);
+		}
+		return -1;
+	}
+	a->reboot = strcmp(a->f.root, "/") == 0 && touches_boot(a->p);
+	return 0;
+}
+
+int
+inst_carry_status(const struct inst_carry *a)
+{
+	if (!a->f.common.exit_detail)
+		return 0;
+	return !a->done ? 10 : a->reboot ? 11 : 0;
+}
+
+void
+inst_carry_told(const struct inst_carry *a)
+{
+	inst_print_paths(&a->f, "changed by somebody else during the switch; left or kept in the stash:", &a->foreign);
+	if (strcmp(a->f.root, "/") == 0)
+		inst_say(&a->f, "after a power cut in an upgrade, run `dray-install resume` before anything else");
+	if (a->reboot)
+		inst_say(&a->f, "boot files changed: a reboot is advised");
+}
+
+void
+inst_carry_json(const struct inst_carry *a, struct dray_json *o)
+{
+	struct dray_json *f;
+
+	dray_json_set_str(o, "result", a->done ? "done" : "already");
+	dray_json_set_bool(o, "reboot", a->reboot);
+	f = dray_json_set_arr(o, "foreign");
+	for (size_t i = 0; i < a->foreign.n; i++)
+		dray_json_push_str(f, a->foreign.paths[i]);
+}

@@ -1,0 +1,49 @@
+/*
+ * carry.h - one run that changes the tree, shared by apply and repair: finish what is pending, plan, stage, commit,
+ * finish. Until the commit record nothing live is changed. Source: spec/apply.md.
+ */
+#ifndef INST_CARRY_H
+#define INST_CARRY_H
+
+#include "installer/cmd.h"
+
+struct inst_carry {
+	struct inst_front f;
+	const char *plan_id;		/* --plan, or NULL */
+	struct inst_plan *p;
+	struct inst_tx *tx, *earlier;	/* @earlier: an interrupted staging whose files can be taken over */
+	struct inst_foreign foreign;	/* changed by somebody else during the switch */
+	enum inst_pending recovered;
+	bool locked;			/* the state folder was there, and is ours */
+	bool done, reboot;
+};
+
+void inst_carry_init(struct inst_carry *a);
+void inst_carry_close(struct inst_carry *a);
+
+/** inst_carry_id_ok - is --plan, if given, the text of an id? DRAY_E_USAGE */
+DRAY_MUST_CHECK int inst_carry_id_ok(const struct inst_carry *a, struct dray_err *e);
+
+/** inst_carry_begin - bundle, state folder if there is one, and what an interrupted run left is finished */
+DRAY_MUST_CHECK int inst_carry_begin(struct inst_carry *a, struct dray_err *e);
+
+/** inst_carry_plan - a plan that may go ahead; a refusal's plan is in @a->p for the report, if it came that far */
+DRAY_MUST_CHECK int inst_carry_plan(struct inst_carry *a, struct dray_err *e);
+
+/**
+ * inst_carry_out - stage, commit, finish; nothing when the plan has no ops
+ * @to: what the tree is to be recorded as
+ * @head: keep the bundle's head as the record of the release
+ */
+DRAY_MUST_CHECK int inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, struct dray_err *e);
+
+/** inst_carry_status - the exit status of a run that did not fail, --exit-detail or not */
+int inst_carry_status(const struct inst_carry *a);
+
+/** inst_carry_told - what others changed meanwhile, and what a change of / needs after it */
+void inst_carry_told(const struct inst_carry *a);
+
+/** inst_carry_json - "result", "reboot" and "foreign" */
+void inst_carry_json(const struct inst_carry *a, struct dray_json *o);
+
+#endif
