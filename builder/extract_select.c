@@ -6,64 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/look.h"
+
 #include "builder/extract.h"
 
 enum { NOT, ABOVE, ASKED };
-
-/* "./usr/bin/", "/usr/bin" and "usr/bin" are the same; empty: everything */
-static void
-trim(const char *path, const char **p, size_t *len)
-{
-	size_t n = strlen(path);
-
-	while (n > 0 && (path[0] == '/' || (path[0] == '.' && (n == 1 || path[1] == '/')))) {
-		path++;
-		n--;
-	}
-	while (n > 0 && path[n - 1] == '/')
-		n--;
-	*p = path;
-	*len = n;
-}
-
-static int
-unknown_path(const struct dray_index *ix, const char *path, size_t len, struct dray_err *e)
-{
-	char quoted[600];
-
-	dray_quote(path, len, quoted, sizeof(quoted));
-	if (dray_index_find(ix, path, len) != DRAY_NONE)
-		return dray_fail(e, DRAY_E_USAGE, "%s: the release has removed it", quoted);
-	dray_fail(e, DRAY_E_USAGE, "%s: the release has no such path", quoted);
-	return dray_hint(e, "paths are those that dray list shows");
-}
-
-/* mark what is asked for; the rows of what lies beneath a path follow it */
-static int
-mark_path(const struct dray_index *ix, const char *path, uint8_t *mark, struct dray_err *e)
-{
-	uint32_t rows = dray_index_rows(ix, DRAY_T_ENTRIES), row = 0;
-	struct dray_entry en;
-	const char *p;
-	size_t len;
-
-	trim(path, &p, &len);
-	if (len > 0) {
-		if (len >= DRAY_PATH_MAX || (row = dray_index_find(ix, p, len)) == DRAY_NONE)
-			return unknown_path(ix, p, len, e);
-		dray_index_entry(ix, row, &en);
-		if (en.target == DRAY_NONE)
-			return unknown_path(ix, p, len, e);
-	}
-	for (; row < rows; row++) {
-		dray_index_entry(ix, row, &en);
-		if (!dray_path_under(en.path, en.len, p, len))
-			break;
-		if (en.target != DRAY_NONE)
-			mark[row] = ASKED;
-	}
-	return 0;
-}
 
 /* the index has proved that each of them is a directory of the release */
 static void
@@ -122,9 +69,9 @@ build_extract_select(struct extract *x, struct dray_err *e)
 		goto out;
 	}
 	for (size_t i = 0; i < x->o->n_paths; i++)
-		if (mark_path(x->ix, x->o->paths[i], mark, e) != 0)
+		if (tool_mark_path(x->ix, x->o->paths[i], false, ASKED, mark, e) != 0)
 			goto out;
-	if (x->o->n_paths == 0 && mark_path(x->ix, "", mark, e) != 0)
+	if (x->o->n_paths == 0 && tool_mark_path(x->ix, "", false, ASKED, mark, e) != 0)
 		goto out;
 	for (uint32_t i = 0; i < rows; i++)
 		if (mark[i] == ASKED)

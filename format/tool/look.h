@@ -107,6 +107,15 @@ DRAY_MUST_CHECK int tool_bundle_fd(const char *path, int *fd, struct dray_err *e
 /** tool_look_open - keyring (if any) and bundle; without a keyring the signatures are not checked */
 DRAY_MUST_CHECK int tool_look_open(int fd, const struct tool_look *o, struct dray_bundle **b, struct dray_err *e);
 
+/**
+ * tool_mark_path - set @mark (a byte per entry row) to @value for a path that a person gave and all beneath it
+ * @path: leading "/" and "./" and trailing "/" do not matter; empty: everything
+ * @removed: paths that the release has removed count too
+ * DRAY_E_USAGE when the bundle has no such path.
+ */
+DRAY_MUST_CHECK int tool_mark_path(const struct dray_index *ix, const char *path, bool removed, uint8_t value,
+    uint8_t *mark, struct dray_err *e);
+
 /** tool_time - "2026-03-01T12:00:00Z" */
 const char *tool_time(int64_t sec, char out[40]);
 
