@@ -13,6 +13,7 @@ struct inst_front {
 	struct tool_common common;
 	const char *root, *state;	/* as given; state may be NULL */
 	struct tool_list keyring;
+	struct inst_policy policy;	/* plan, apply */
 	const char *bundle;		/* path as given; NULL: none */
 	struct inst_state st;
 	struct inst_anchor anchor;
@@ -21,6 +22,12 @@ struct inst_front {
 	int fd;
 	bool told;			/* the failure is in the JSON document that was printed already */
 };
+
+/* command.c */
+/** inst_command - "dray-install VERB BUNDLE --root R --state S --keyring K", quoted for a shell; malloc'ed, NULL: no memory */
+char *inst_command(const struct inst_front *f, const char *verb, const char *more);
+/** inst_say_command - "LABEL: command", as inst_say */
+void inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more);
 
 /* front.c */
 void inst_front_init(struct inst_front *f);
@@ -42,10 +49,6 @@ const char *inst_pending_text(enum inst_pending what);
 DRAY_MUST_CHECK int inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e);
 /** inst_front_rights - without root rights: does the plan need what this user cannot do? 22 */
 DRAY_MUST_CHECK int inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
-/** inst_command - "dray-install VERB BUNDLE --root R --state S --keyring K", quoted for a shell; malloc'ed, NULL: no memory */
-char *inst_command(const struct inst_front *f, const char *verb, const char *more);
-/** inst_say_command - "LABEL: command", as inst_say */
-void inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more);
 /** inst_print_paths - paths under a heading, the first ten unless -v */
 void inst_print_paths(const struct inst_front *f, const char *heading, const struct inst_foreign *list);
 /** inst_say - one line of narration: stdout, or stderr with --json; nothing with -q */
@@ -64,6 +67,11 @@ int inst_front_error(const struct inst_front *f, const struct dray_err *e);
 #define INST_OPT_KEYRING(f) \
 	{ .name = "keyring", .kind = TOOL_LIST, .out = &(f).keyring, .arg = "FILE", \
 	    .help = "trusted keys; repeats (default: /etc/dray/keyring.json or /etc/dray/keyring.d)" }
+
+/* what plan and apply let the operator decide beforehand */
+#define INST_OPTS_POLICY(f) \
+	{ .name = "park", .kind = TOOL_FLAG, .out = &(f).policy.park, \
+	    .help = "local files in a directory that has to give way go into the stash" }
 
 /* report.c */
 const char *inst_note_name(enum inst_note_kind kind);

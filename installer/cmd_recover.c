@@ -140,18 +140,6 @@ has_place(const struct inst_front *f, struct dray_walk *w, const struct inst_tx 
 	return dray_hint(e, "nothing was changed; make the directories what they were, unmount, and run rollback again");
 }
 
-static int
-refuse_mount(void *ctx, int dir, const char *name, const struct dray_stat *st, struct dray_err *e)
-{
-	char q[DRAY_QUOTE_CAP(255)];
-
-	(void)ctx, (void)dir;
-	if (!st->mount_root)
-		return 0;
-	dray_fail(e, DRAY_E_SYSTEM, "something is mounted on %s inside", dray_quote(name, strlen(name), q, sizeof(q)));
-	return dray_hint(e, "unmount it and run rollback again; nothing was changed");
-}
-
 /* a directory that goes back as a whole must not take somebody's mount along */
 static int
 no_mount_inside(struct dray_walk *w, const struct inst_op *op, struct dray_err *e)
@@ -162,8 +150,11 @@ no_mount_inside(struct dray_walk *w, const struct inst_op *op, struct dray_err *
 	if (!(op->flags & INST_OP_SUBTREE) || op->now.type != DRAY_DIR)
 		return 0;
 	r = dray_walk_parent(w, op->path, op->len, &dir, leaf, e);
-	if (r == 0 && inst_tree_each(dir, leaf, refuse_mount, NULL, e) != 0)
+	if (r == 0 && inst_tree_no_mount(dir, leaf, e) != 0) {
 		r = dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
+		if (e->code == DRAY_E_SYSTEM)
+			dray_hint(e, "unmount it and run rollback again; nothing was changed");
+	}
 	return r < 0 ? -1 : 0;
 }
 

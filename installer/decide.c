@@ -1,5 +1,5 @@
 /*
- * decide.c - what happens to each path, from its facts: first each for itself, then directories with what they hold.
+ * decide.c - what happens to each path, from its facts, each for itself; decide_dirs.c then looks at directories.
  * Source: spec/apply.md, "Plan".
  */
 #include <string.h>
@@ -102,8 +102,8 @@ keep(struct inst_item *it, enum inst_note_kind note)
 	it->note = (uint8_t)(note + 1);
 }
 
-static void
-conflict(struct inst_item *it, const char *why)
+void
+inst_conflict(struct inst_item *it, const char *why)
 {
 	it->decision = INST_D_CONFLICT;
 	it->why = why;
@@ -209,7 +209,7 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 		if (!v->has_target && p->any_absent)
 			keep(it, INST_NOTE_KEPT_LOCAL);
 		else
-			conflict(it, "a socket is in the way");
+			inst_conflict(it, "a socket is in the way");
 		return;
 	}
 	if (!v->has_target) {
@@ -223,7 +223,7 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 	}
 	if (v->target.type == DRAY_DIR) {
 		if (!p->any_absent && !p->any_type && has_children(pl, it, v)) {
-			conflict(it, it->id.type == DRAY_SYMLINK ? "is a symlink here, a directory in the release" :
+			inst_conflict(it, it->id.type == DRAY_SYMLINK ? "is a symlink here, a directory in the release" :
 			    "is no directory here, but in the release");
 			return;
 		}
@@ -307,98 +307,6 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 	return 0;
 }
 
-/* something new goes into a directory that was deleted here: the directory comes back, what it held does not */
-static void
-force_parents(struct inst_planning *pl)
-{
-	struct dray_state s;
-
-	for (size_t i = pl->n; i-- > 0; ) {
-		struct inst_item *it = &pl->items[i], *up;
-
-		if (it->decision != INST_D_ADD || it->up == DRAY_NONE)
-			continue;
-		up = &pl->items[it->up];
-		if (up->decision != INST_D_KEEP || up->id.type != DRAY_ABSENT)
-			continue;
-		if (!inst_item_target(pl, up, &s) || s.type != DRAY_DIR)
-			continue;
-		up->decision = INST_D_ADD;
-		up->note = 0;
-		up->forced = true;
-	}
-}
-
-/* bottom-up: may a directory that shall go, go as a whole? Only when all it holds goes too. */
-static void
-settle_dirs(struct inst_planning *pl)
-{
-	struct dray_state s;
-
-	for (size_t i = pl->n; i-- > 0; ) {
-		struct inst_item *it = &pl->items[i], *up;
-		bool goes = it->decision == INST_D_REMOVE;
-
-		if (it->id.type == DRAY_DIR && (it->decision == INST_D_REMOVE || it->decision == INST_D_TYPE)) {
-			goes = !it->stays && it->foreign == NULL;
-			if (!goes && it->decision == INST_D_REMOVE) {
-				it->park = false;
-				keep(it, INST_NOTE_KEPT_DIR);
-			} else if (!goes) {
-				it->park = false;
-				conflict(it, NULL);
-			}
-		}
-		if (it->up == DRAY_NONE || (it->id.type == DRAY_ABSENT && !it->unreadable))
-			continue;
-		up = &pl->items[it->up];
-		if (inst_item_target(pl, up, &s) && s.type == DRAY_DIR)
-			continue;
-		if (!goes) {
-			up->stays = true;
-			up->stays_for = it->stays ? it->stays_for : (uint32_t)i;
-		} else if (it->park || it->park_inside) {
-			up->park_inside = true;
-		}
-	}
-}
-
-static bool
-holds(const struct inst_planning *pl, const struct inst_item *up, const struct inst_item *it)
-{
-	struct dray_entry a, b;
-
-	dray_index_entry(pl->ix, up->row, &a);
-	dray_index_entry(pl->ix, it->row, &b);
-	return inst_parent_len(b.path, b.len) == a.len;
-}
-
-/* top-down: what moves along with a directory, and what lies beneath a conflict */
-static void
-cover(struct inst_planning *pl)
-{
-	for (size_t i = 0; i < pl->n; i++) {
-		struct inst_item *it = &pl->items[i];
-		const struct inst_item *up = it->up == DRAY_NONE ? NULL : &pl->items[it->up];
-
-		if (up != NULL && (up->decision == INST_D_CONFLICT || up->decision == INST_D_BLOCKED ||
-		    up->decision == INST_D_UNDER || up->decision == INST_D_UNREAD)) {
-			if (it->decision != INST_D_SAME && it->decision != INST_D_CONFLICT)
-				it->decision = INST_D_UNDER;
-			continue;
-		}
-		if (it->decision != INST_D_ADD && it->decision != INST_D_REMOVE)
-			continue;
-		if (up != NULL && holds(pl, up, it) && (up->decision == INST_D_ADD || up->decision == INST_D_TYPE ||
-		    up->decision == INST_D_REMOVE)) {
-			it->top = up->top != DRAY_NONE ? up->top : it->up;
-			continue;
-		}
-		if (it->decision == INST_D_ADD && it->way != INST_WAY_THERE)
-			conflict(it, "the directory for it is not there, and the release does not bring it");
-	}
-}
-
 static void
 count_bases(struct inst_planning *pl)
 {
@@ -425,9 +333,8 @@ inst_decide(struct inst_planning *pl, struct dray_err *e)
 	for (size_t i = 0; i < pl->n; i++)
 		if (decide_alone(pl, &pl->items[i], e) != 0)
 			return -1;
-	force_parents(pl);
-	settle_dirs(pl);
-	cover(pl);
+	if (inst_decide_dirs(pl, e) != 0)
+		return -1;
 	count_bases(pl);
 	return 0;
 }

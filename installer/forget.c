@@ -178,6 +178,19 @@ out:
 	return rc;
 }
 
+/* what is local inside a directory in the stash; in path order, so those of one directory stand together */
+static int
+add_along(const struct inst_tx *tx, const struct inst_op *op, struct inst_foreign *f, struct dray_err *e)
+{
+	if ((op->flags & INST_OP_SUBTREE) == 0)
+		return 0;
+	for (size_t i = 0; i < tx->n_along; i++)
+		if (dray_path_under(tx->along[i].p, tx->along[i].len, op->path, op->len) &&
+		    inst_foreign_add(f, tx->along[i].p, tx->along[i].len, e) != 0)
+			return -1;
+	return 0;
+}
+
 int
 inst_parked(const struct inst_state *s, const struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
@@ -193,7 +206,9 @@ inst_parked(const struct inst_state *s, const struct inst_tx *tx, struct inst_fo
 
 		if (is_parked(&w, op, true, &parked, &there, e) != 0)
 			goto out;
-		if (there && (parked || leftover) && inst_foreign_add(f, op->path, op->len, e) != 0)
+		if (!there || (!parked && !leftover))
+			continue;
+		if (inst_foreign_add(f, op->path, op->len, e) != 0 || add_along(tx, op, f, e) != 0)
 			goto out;
 	}
 	rc = 0;

@@ -18,7 +18,6 @@
 
 #include "installer/cmd.h"
 
-#define COLUMNS 76u
 #define KEYRING_FILE "/etc/dray/keyring.json"
 #define KEYRING_DIR "/etc/dray/keyring.d"
 
@@ -204,8 +203,8 @@ int
 inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 {
 	struct tool_progress pr;
-	struct inst_plan_opts o = { .threads = (unsigned)f->common.jobs, .state = f->st.rel, .progress = tool_progress_at,
-	    .ctx = &pr, .stop = tool_signal_seen };
+	struct inst_plan_opts o = { .threads = (unsigned)f->common.jobs, .state = f->st.rel,
+	    .policy = &f->policy, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
 	int rc;
 
 	tool_progress_begin(&pr, &f->common, "looking", 0);
@@ -305,67 +304,6 @@ inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct 
 	return rc;
 }
 
-/* append to a growing text; quoted for a shell when it holds anything but plain characters */
-static void
-add_word(char **text, const char *word, bool quote)
-{
-	size_t len = *text == NULL ? 0 : strlen(*text);
-	size_t need = len + strlen(word) * 4 + 4;
-	char *p;
-
-	if ((p = realloc(*text, need)) == NULL) {
-		free(*text);
-		*text = NULL;
-		return;
-	}
-	*text = p;
-	p += len;
-	if (len > 0)
-		*p++ = ' ';
-	quote = quote && (word[0] == '\0' || strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789_-+=.,:/@%") != strlen(word));
-	if (quote)
-		*p++ = '\'';
-	for (; *word != '\0'; word++) {
-		if (quote && *word == '\'') {
-			memcpy(p, "'\\'", 3);
-			p += 3;
-		}
-		/* a control character would act on the terminal; the command is for reading, then */
-		*p++ = (unsigned char)*word < 32 || *word == 127 ? '?' : *word;
-	}
-	if (quote)
-		*p++ = '\'';
-	*p = '\0';
-}
-
-char *
-inst_command(const struct inst_front *f, const char *verb, const char *more)
-{
-	char *text = strdup("dray-install");
-
-	if (text == NULL)
-		return NULL;
-	add_word(&text, verb, false);
-	if (f->bundle != NULL)
-		add_word(&text, f->bundle, true);
-	if (strcmp(f->root, "/") != 0) {
-		add_word(&text, "--root", false);
-		add_word(&text, f->root, true);
-	}
-	if (f->state != NULL) {
-		add_word(&text, "--state", false);
-		add_word(&text, f->state, true);
-	}
-	for (size_t i = 0; f->bundle != NULL && i < f->keyring.n; i++) {
-		add_word(&text, "--keyring", false);
-		add_word(&text, f->keyring.v[i], true);
-	}
-	if (more != NULL)
-		add_word(&text, more, false);
-	return text;
-}
-
 void
 inst_say(const struct inst_front *f, const char *fmt, ...)
 {
@@ -378,43 +316,6 @@ inst_say(const struct inst_front *f, const char *fmt, ...)
 	vfprintf(to, fmt, ap);
 	va_end(ap);
 	fputc('\n', to);
-}
-
-/* a command in lines of at most 76 columns that a shell joins again; words and quoted texts stay whole */
-void
-inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more)
-{
-	char *text = inst_command(f, verb, more), *p = text, *line;
-	size_t at = strlen(label) + 2, len;
-	bool first = true, quoted;
-	FILE *to = f->common.json ? stderr : stdout;
-
-	if (f->common.quiet || text == NULL) {
-		free(text);
-		return;
-	}
-	fprintf(to, "%s: ", label);
-	while (*p != '\0') {
-		line = p;
-		/* an option and its value are one piece */
-		for (quoted = false; *p != '\0' && (quoted || *p != ' ' || (line[0] == '-' && p[1] != '-' &&
-		    memchr(line, ' ', (size_t)(p - line)) == NULL)); p++)
-			quoted ^= *p == '\'';
-		len = (size_t)(p - line);
-		if (!first && at + 1 + len + 2 > COLUMNS) {
-			fprintf(to, " \\\n    ");
-			at = 4;
-		} else if (!first) {
-			fputc(' ', to);
-			at++;
-		}
-		fwrite(line, 1, len, to);
-		at += len;
-		first = false;
-		p += *p == ' ';
-	}
-	fputc('\n', to);
-	free(text);
 }
 
 void

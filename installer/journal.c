@@ -219,15 +219,14 @@ out:
 void
 inst_tx_close(struct inst_tx *tx)
 {
-	size_t i;
-
 	if (tx == NULL)
 		return;
-	for (i = 0; i < tx->n_ops; i++) {
+	for (size_t i = 0; i < tx->n_ops; i++) {
 		inst_meta_free(&tx->ops[i].before);
 		inst_meta_free(&tx->ops[i].after);
 	}
 	free(tx->ops);
+	free(tx->along);
 	free(tx->arena);
 	if (tx->log != -1)
 		close(tx->log);

@@ -32,6 +32,8 @@ struct inst_tx {
 	uint8_t plan_sha256[32];
 	struct inst_op *ops;		/* owned; path points into @arena */
 	size_t n_ops, n_swaps;
+	struct inst_text { const char *p; size_t len; } *along;	/* owned list; local objects inside directories in the stash */
+	size_t n_along;
 	uint8_t *arena;			/* the plan file's bytes */
 	struct inst_installed from, to;	/* what the anchor said before, and what this brings */
 };
@@ -82,7 +84,7 @@ DRAY_MUST_CHECK int inst_tx_drop(const struct inst_state *s, uint32_t number, st
 /* plan_file.c */
 DRAY_MUST_CHECK int inst_plan_encode(const struct inst_plan *p, const struct inst_installed *from,
     const struct inst_installed *to, uint8_t **out, size_t *len, struct dray_err *e);
-/** inst_plan_decode - fills ops, n_ops, n_swaps, from, to of @tx from tx->arena; DRAY_E_IO when it is damaged */
+/** inst_plan_decode - fills ops, n_ops, n_swaps, along, n_along, from, to of @tx from tx->arena; DRAY_E_IO when it is damaged */
 DRAY_MUST_CHECK int inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e);
 
 #endif

@@ -44,6 +44,7 @@ inst_item_free(struct inst_item *it)
 	free(it->link);
 	free(it->foreign);
 	free(it->broke);
+	inst_park_free(it->locals, it->n_locals);
 	inst_meta_free(&it->meta);
 }
 

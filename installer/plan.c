@@ -38,6 +38,7 @@ inst_plan_free(struct inst_plan *p)
 	free(p->live_of);
 	free(p->recipe_of);
 	free(p->arena);
+	inst_park_free(p->along, p->n_along);
 	free(p);
 }
 
@@ -173,7 +174,9 @@ int
 inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_opts *o, struct inst_plan **out,
     struct dray_err *e)
 {
-	struct inst_planning pl = { .root = rootfd, .b = b, .desc = dray_bundle_desc(b), .ix = dray_bundle_index(b), .o = o };
+	static const struct inst_policy usual;
+	struct inst_planning pl = { .root = rootfd, .b = b, .desc = dray_bundle_desc(b), .ix = dray_bundle_index(b), .o = o,
+		.policy = o->policy != NULL ? o->policy : &usual };
 	int rc = -1;
 
 	*out = NULL;

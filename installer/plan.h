@@ -13,6 +13,8 @@
 #include "dray/err.h"
 #include "dray/os.h"
 
+#include "installer/policy.h"
+
 /* An object on the target. type DRAY_ABSENT: nothing there. Two objects are the same when all fields are equal. */
 struct inst_ident {
 	uint8_t type;		/* enum dray_type; a socket counts as 255 */
@@ -94,10 +96,13 @@ struct inst_plan {
 	size_t n_nodes;
 	struct inst_note *notes;	/* in path order */
 	size_t n_notes;
+	char **along;			/* local objects inside directories that go into the stash as a whole; owned paths */
+	size_t n_along;
 	uint8_t id[32];
 	bool partial;			/* not everything was readable: no id */
 	/* counts of touched paths, for the report */
 	size_t touched, already, added, updated, removed, type_changed, meta_only, left_alone, parked, conflicts, blocked;
+	size_t holding;			/* conflicts that --park would settle */
 	size_t matched[DRAY_MAX_BASES];	/* touched paths that match each base; a path may match several */
 	size_t unmatched;
 	uint64_t room_bytes, room_inodes;	/* needed on the root's file system, rounded to its blocks, journal and ballast included */
@@ -113,6 +118,7 @@ struct inst_plan_opts {
 	unsigned threads;
 	const char *state;		/* path of the state folder beneath the root: left out of everything */
 	bool component_walk;		/* tests: no openat2 */
+	const struct inst_policy *policy;	/* NULL: the usual */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; from several threads */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL; may be NULL */
 	void *ctx;

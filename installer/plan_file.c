@@ -6,6 +6,7 @@
  * op: u8 kind, u8 rank, u8 flags, u8 zero, u32 slot, u32 entry, u16 length and path, two idents (old, now);
  *     SUBTREE: two 32-byte tree digests (old, new); META: two attribute sets (before, after)
  * ident: u8 type, u64 inode, u64 btime, u32 ns, u64 mtime, u32 ns, u64 size
+ * at the end: u32 count, then for each local object inside a directory that is moved as a whole: u16 length and path
  * attributes: u16 has, u32 mode, uid, gid, u64 mtime, u32 ns, u32 xattrs, u32 length and xattr bytes
  */
 #include <stdlib.h>
@@ -180,6 +181,13 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_installed *from, c
 			put_meta(&o, &op->after);
 		}
 	}
+	put32(&o, (uint32_t)p->n_along);
+	for (i = 0; i < p->n_along; i++) {
+		size_t n = strlen(p->along[i]);
+
+		put16(&o, (uint16_t)n);
+		put_bytes(&o, p->along[i], n);
+	}
 	if (o.failed) {
 		free(o.p);
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -279,6 +287,26 @@ get_op(struct dray_cursor *c, struct inst_op *op)
 	return op->kind != INST_OP_META || (get_meta(c, &op->before) && get_meta(c, &op->after));
 }
 
+static int
+get_along(struct dray_cursor *c, struct inst_tx *tx, struct dray_err *e)
+{
+	const uint8_t *path;
+	uint32_t n;
+	uint16_t len;
+
+	if (!dray_cursor_u32(c, &n) || n > c->left / 3)
+		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
+	if ((tx->along = calloc((size_t)n + 1, sizeof(*tx->along))) == NULL)
+		return dray_fail_errno(e, "plan");
+	for (; tx->n_along < n; tx->n_along++) {
+		if (!dray_cursor_u16(c, &len) || !dray_cursor_bytes(c, len, &path) ||
+		    !dray_path_ok((const char *)path, len, NULL))
+			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
+		tx->along[tx->n_along] = (struct inst_text){ (const char *)path, len };
+	}
+	return 0;
+}
+
 int
 inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 {
@@ -302,6 +330,8 @@ inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 		if (!get_op(&c, &tx->ops[i]))
 			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju, operation %u", (uintmax_t)c.at,
 			    (unsigned)i);
+	if (get_along(&c, tx, e) != 0)
+		return -1;
 	if (c.left != 0)
 		return dray_fail(e, DRAY_E_IO, "the plan has %zu bytes too many", c.left);
 	return 0;

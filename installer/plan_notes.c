@@ -8,13 +8,11 @@
 
 #include "installer/planning.h"
 
-DRAY_PRINTF(4, 5) static int
-note(struct inst_planning *pl, const struct inst_item *it, enum inst_note_kind kind, const char *fmt, ...)
+DRAY_PRINTF(5, 0) static int
+note_path(struct inst_planning *pl, const char *path, size_t len, enum inst_note_kind kind, const char *fmt, va_list ap)
 {
 	struct inst_plan *p = pl->plan;
 	struct inst_note *n;
-	struct dray_entry en;
-	va_list ap;
 
 	if (p->n_notes == pl->cap_notes) {
 		size_t cap = pl->cap_notes == 0 ? 64 : pl->cap_notes * 2;
@@ -25,14 +23,62 @@ note(struct inst_planning *pl, const struct inst_item *it, enum inst_note_kind k
 		pl->cap_notes = cap;
 	}
 	n = &p->notes[p->n_notes++];
-	dray_index_entry(pl->ix, it->row, &en);
 	memset(n, 0, sizeof(*n));
 	n->kind = kind;
-	n->path = en.path;
-	n->len = en.len;
-	va_start(ap, fmt);
+	n->path = path;
+	n->len = len;
 	vsnprintf(n->why, sizeof(n->why), fmt, ap);
+	return 0;
+}
+
+DRAY_PRINTF(4, 5) static int
+note(struct inst_planning *pl, const struct inst_item *it, enum inst_note_kind kind, const char *fmt, ...)
+{
+	struct dray_entry en;
+	va_list ap;
+	int rc;
+
+	dray_index_entry(pl->ix, it->row, &en);
+	va_start(ap, fmt);
+	rc = note_path(pl, en.path, en.len, kind, fmt, ap);
 	va_end(ap);
+	return rc;
+}
+
+/* a local object that goes along with a directory; takes @path, which the note shares with the plan */
+DRAY_PRINTF(3, 4) static int
+note_along(struct inst_planning *pl, char *path, const char *fmt, ...)
+{
+	struct inst_plan *p = pl->plan;
+	va_list ap;
+	char **v;
+	int rc;
+
+	if (path == NULL || (v = realloc(p->along, (p->n_along + 1) * sizeof(*v))) == NULL) {
+		free(path);
+		return -1;
+	}
+	p->along = v;
+	v[p->n_along++] = path;
+	va_start(ap, fmt);
+	rc = note_path(pl, path, strlen(path), INST_NOTE_PARKED, fmt, ap);
+	va_end(ap);
+	p->parked++;
+	return rc;
+}
+
+/* what the release does not know in a directory that goes */
+static int
+locals(struct inst_planning *pl, struct inst_item *it)
+{
+	char *path;
+
+	for (size_t i = 0; it->takes && i < it->n_locals; i++) {
+		path = it->locals[i];
+		it->locals[i] = NULL;
+		if (note_along(pl, path, "made here; goes into the stash with its directory") != 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -52,7 +98,21 @@ holder(const struct inst_planning *pl, const struct inst_item *it, char *buf, si
 }
 
 static int
-one(struct inst_planning *pl, const struct inst_item *it)
+parked(struct inst_planning *pl, const struct inst_item *it)
+{
+	struct dray_entry en;
+
+	if (it->top != DRAY_NONE) {
+		dray_index_entry(pl->ix, it->row, &en);
+		return note_along(pl, strndup(en.path, en.len), "edited here; goes into the stash with its directory");
+	}
+	pl->plan->parked++;
+	return note(pl, it, INST_NOTE_PARKED, it->decision == INST_D_REMOVE ? "edited here and removed; kept in the stash" :
+	    "edited here and replaced; the old one is kept in the stash");
+}
+
+static int
+one(struct inst_planning *pl, struct inst_item *it)
 {
 	struct inst_plan *p = pl->plan;
 	char what[100];
@@ -65,6 +125,7 @@ one(struct inst_planning *pl, const struct inst_item *it)
 		p->conflicts++;
 		if (it->why != NULL)
 			return note(pl, it, INST_NOTE_CONFLICT, "%s", it->why);
+		p->holding++;
 		return note(pl, it, INST_NOTE_CONFLICT, "has to give way, but holds %s", holder(pl, it, what, sizeof(what)));
 	case INST_D_BLOCKED:
 		p->blocked++;
@@ -104,10 +165,10 @@ one(struct inst_planning *pl, const struct inst_item *it)
 	case INST_D_UNDER:
 		return 0;
 	}
+	if (locals(pl, it) != 0)
+		return -1;
 	if (it->park) {
-		p->parked++;
-		if (note(pl, it, INST_NOTE_PARKED, it->decision == INST_D_REMOVE ? "edited here and removed; kept in the stash" :
-		    "edited here and replaced; the old one is kept in the stash") != 0)
+		if (parked(pl, it) != 0)
 			return -1;
 	} else if (it->lost && note(pl, it, INST_NOTE_META_LOST, "its owner, mode or extended attributes were set here") != 0) {
 		return -1;
@@ -117,16 +178,28 @@ one(struct inst_planning *pl, const struct inst_item *it)
 	return 0;
 }
 
+static int
+by_path(const void *a, const void *b)
+{
+	const struct inst_note *x = a, *y = b;
+	int c = dray_path_cmp(x->path, x->len, y->path, y->len);
+
+	return c != 0 ? c : (int)x->kind - (int)y->kind;
+}
+
 int
 inst_notes(struct inst_planning *pl, struct dray_err *e)
 {
 	for (size_t i = 0; i < pl->n; i++) {
-		const struct inst_item *it = &pl->items[i];
+		struct inst_item *it = &pl->items[i];
 
 		if (!it->untouched || (it->decision != INST_D_SAME && it->decision != INST_D_KEEP))
 			pl->plan->touched++;
 		if (one(pl, it) != 0)
 			return dray_fail(e, DRAY_E_IO, "out of memory");
 	}
+	if (pl->plan->n_notes > 1)
+		qsort(pl->plan->notes, pl->plan->n_notes, sizeof(*pl->plan->notes), by_path);
+	inst_park_sort(pl->plan->along, pl->plan->n_along);
 	return 0;
 }

@@ -100,7 +100,7 @@ put_new(const struct inst_planning *pl, struct line *l, const struct inst_item *
 int
 inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 {
-	static const char magic[] = "dray-plan-v1", policy[] = "policy=preserve";
+	static const char magic[] = "dray-plan-v1", policy[] = "policy=preserve", park[] = "park";
 	struct inst_plan *p = pl->plan;
 	struct line l = { .e = e };
 	struct dray_entry en;
@@ -113,6 +113,8 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 	put(&l, magic, sizeof(magic) - 1);
 	put(&l, dray_bundle_id(pl->b), 32);
 	put(&l, policy, sizeof(policy) - 1);
+	if (pl->policy->park)
+		put(&l, park, sizeof(park) - 1);
 	for (size_t i = 0; i < pl->n; i++) {
 		const struct inst_item *it = &pl->items[i];
 

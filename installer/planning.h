@@ -48,6 +48,8 @@ struct inst_item {
 	size_t link_len;
 	struct inst_meta meta;	/* live attributes; owned */
 	char *foreign;		/* a directory that shall go: first name in it that no release knows; owned */
+	char **locals;		/* ... and, when they may go along, all of them as paths, in path order; owned */
+	size_t n_locals;
 
 	uint8_t decision;
 	uint8_t note;		/* KEEP: enum inst_note_kind + 1, else 0 */
@@ -55,6 +57,8 @@ struct inst_item {
 	bool park, edited;	/* a local edit is replaced / keeps its content */
 	bool park_inside;	/* something beneath it is a local edit */
 	bool stays;		/* a directory that shall go holds something that does not: stays_for, or foreign */
+	bool fixed;		/* ... and that cannot be taken along: on another mount, not readable */
+	bool takes;		/* a directory that goes with all that is local in it, or such a thing itself */
 	bool forced;		/* deleted here, made again because something new goes into it */
 	bool lost;		/* local attributes are replaced */
 	bool outside;		/* the old file has other names */
@@ -67,7 +71,7 @@ struct inst_item {
 	uint32_t made;		/* order.c: its op before sorting, or DRAY_NONE */
 	uint64_t bases;		/* bit mask of bases it matches */
 	const char *why;	/* CONFLICT, BLOCKED: static text, or @broke */
-	char *broke;		/* owned: which file a slim bundle builds on is not here */
+	char *broke;		/* owned: a text of its own, e.g. which file a slim bundle builds on is not here */
 };
 
 struct inst_planning {
@@ -76,6 +80,7 @@ struct inst_planning {
 	const struct dray_desc *desc;
 	const struct dray_index *ix;
 	const struct inst_plan_opts *o;
+	const struct inst_policy *policy;	/* never NULL */
 	struct dray_stat root_st;
 	struct inst_item *items;	/* in path order */
 	size_t n;
@@ -98,6 +103,15 @@ void inst_item_free(struct inst_item *it);
 /* decide.c */
 DRAY_MUST_CHECK int inst_decide(struct inst_planning *pl, struct dray_err *e);
 bool inst_item_target(const struct inst_planning *pl, const struct inst_item *it, struct dray_state *s);
+void inst_conflict(struct inst_item *it, const char *why);
+
+/* decide_dirs.c */
+DRAY_MUST_CHECK int inst_decide_dirs(struct inst_planning *pl, struct dray_err *e);
+
+/* park.c: fill @locals; a mount among them stands in @broke */
+DRAY_MUST_CHECK int inst_park_list(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e);
+void inst_park_sort(char **paths, size_t n);
+void inst_park_free(char **paths, size_t n);
 
 /* decide_links.c */
 DRAY_MUST_CHECK int inst_decide_links(struct inst_planning *pl, struct dray_err *e);

@@ -85,7 +85,8 @@ inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
 	if (p->conflicts > 0) {
 		if (e->code == DRAY_OK)
 			e->code = DRAY_E_CONFLICT;
-		dray_hint(e, "nothing was changed; move the local objects out of the way and run it again");
+		dray_hint(e, p->holding > 0 ? "nothing was changed; move the local objects out of the way, or have them taken into "
+		    "the stash with --park" : "nothing was changed; move the local objects out of the way and run it again");
 		append(e, "%s%zu %s", reasons++ > 0 ? "; also " : "", p->conflicts, p->conflicts == 1 ? "conflict" : "conflicts");
 		name_first(p, INST_NOTE_CONFLICT, e);
 	}

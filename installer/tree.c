@@ -228,3 +228,20 @@ inst_tree_each(int dir, const char *name, inst_tree_fn *fn, void *ctx, struct dr
 		return -1;
 	return walk_inside(&t, dir, name, e) < 0 ? -1 : 0;
 }
+
+static int
+refuse_mount(void *ctx, int dir, const char *name, const struct dray_stat *st, struct dray_err *e)
+{
+	char q[DRAY_QUOTE_CAP(255)];
+
+	(void)ctx, (void)dir;
+	if (!st->mount_root)
+		return 0;
+	return dray_fail(e, DRAY_E_SYSTEM, "something is mounted on %s inside", dray_quote(name, strlen(name), q, sizeof(q)));
+}
+
+int
+inst_tree_no_mount(int dir, const char *name, struct dray_err *e)
+{
+	return inst_tree_each(dir, name, refuse_mount, NULL, e);
+}

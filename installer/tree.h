@@ -24,4 +24,7 @@ DRAY_MUST_CHECK int inst_tree_digest(int dir, const char *name, uint8_t out[32],
 typedef int inst_tree_fn(void *ctx, int dir, const char *name, const struct dray_stat *st, struct dray_err *e);
 DRAY_MUST_CHECK int inst_tree_each(int dir, const char *name, inst_tree_fn *fn, void *ctx, struct dray_err *e);
 
+/** inst_tree_no_mount - fails with DRAY_E_SYSTEM when something is mounted on @name in @dir or beneath it */
+DRAY_MUST_CHECK int inst_tree_no_mount(int dir, const char *name, struct dray_err *e);
+
 #endif

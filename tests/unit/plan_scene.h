@@ -13,7 +13,7 @@
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
 /* a tree, a release and the plan for them */
-struct scene { char dir[64]; int root; struct pm pm; struct inst_plan *p; struct dray_err e; };
+struct scene { char dir[64]; int root; struct pm pm; struct inst_policy policy; struct inst_plan *p; struct dray_err e; };
 
 static inline void
 scene_tree(struct scene *s)
@@ -27,7 +27,8 @@ scene_tree(struct scene *s)
 static inline int
 scene_plan(struct scene *s, unsigned threads, bool component_walk)
 {
-	struct inst_plan_opts o = { .threads = threads, .state = "var/lib/dray", .component_walk = component_walk };
+	struct inst_plan_opts o = { .threads = threads, .state = "var/lib/dray", .component_walk = component_walk,
+	    .policy = &s->policy };
 
 	inst_plan_free(s->p);
 	s->p = NULL;

@@ -1,6 +1,9 @@
 /*
  * test_plan.c - what the plan decides for each kind of path, on small trees described in a few words (plan_mini.h).
  */
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include "tests/unit/plan_scene.h"
 
 static int
@@ -264,6 +267,46 @@ a_removed_directory_goes_as_a_whole_or_stays(void)
 }
 
 static void
+a_directory_gives_way_with_all_it_holds_when_told_so(void)
+{
+	static const struct pm_row rows[] = {
+		{ "d", "d", "f,new", NULL }, { "d/a", "f,1", NULL, NULL }, { "d/s", "f,1", NULL, "f,1" },
+		{ "d/sub", "d", NULL, NULL }, { "d/sub/b", "f,1", NULL, NULL }, { "d/was", "-", NULL, "f,1" },
+	};
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct scene s;
+	int fd;
+
+	scene_tree(&s);
+	pm_tree(s.root, rows, N(rows), PM_OLD);
+	pm_put(s.root, "d/sub/mine", "f,x", NULL);
+	pm_put(s.root, "d/was", "f,mine", NULL);
+	/* a socket where the release had a file */
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/d/s", s.dir);
+	if (unlink(at.sun_path) != 0 || (fd = socket(AF_UNIX, SOCK_STREAM, 0)) == -1 ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)) != 0)
+		abort();
+	close(fd);
+	scene_release(&s, rows, N(rows), 2);
+	CHECK_EQ(s.p->n_ops, 0);
+	CHECK_EQ(s.p->conflicts, 2);
+	CHECK_EQ(s.p->holding, 1);
+	CHECK_EQ(inst_plan_verdict(s.p, &s.e), -1);
+	CHECK_HAS(s.e.hint, "--park");
+	s.policy.park = true;
+	CHECK_EQ(scene_plan(&s, 2, true), 0);
+	CHECK_EQ(s.p->conflicts, 0);
+	CHECK_EQ(inst_plan_verdict(s.p, &s.e), 0);
+	check_swap(&s, "d", DRAY_DIR, DRAY_FILE, INST_OP_PARK);
+	CHECK(op_of(&s, "d/a") == NULL && op_of(&s, "d/sub") == NULL && op_of(&s, "d/was") == NULL);
+	CHECK(note_of(&s, "d/s", INST_NOTE_PARKED) != NULL && note_of(&s, "d/sub/mine", INST_NOTE_PARKED) != NULL &&
+	    note_of(&s, "d/was", INST_NOTE_PARKED) != NULL && note_of(&s, "d/a", INST_NOTE_PARKED) == NULL);
+	CHECK_EQ(s.p->n_along, 3);
+	CHECK_EQ(s.p->parked, 3);
+	scene_end(&s);
+}
+
+static void
 a_symlink_for_a_directory_is_one_conflict(void)
 {
 	static const struct pm_row rows[] = {
@@ -297,6 +340,7 @@ main(void)
 	RUN(missing_is_added_when_a_base_lacks_it);
 	RUN(local_objects_where_releases_have_none_stay);
 	RUN(a_removed_directory_goes_as_a_whole_or_stays);
+	RUN(a_directory_gives_way_with_all_it_holds_when_told_so);
 	RUN(a_symlink_for_a_directory_is_one_conflict);
 	return test_done();
 }

@@ -1,0 +1,118 @@
+/*
+ * command.c - commands that are printed for a person to run next: the same options as in this run, quoted for a shell.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "installer/cmd.h"
+
+#define COLUMNS 76u
+
+/* append to a growing text; quoted for a shell when it holds anything but plain characters */
+static void
+add_word(char **text, const char *word, bool quote)
+{
+	size_t len = *text == NULL ? 0 : strlen(*text);
+	size_t need = len + strlen(word) * 4 + 4;
+	char *p;
+
+	if ((p = realloc(*text, need)) == NULL) {
+		free(*text);
+		*text = NULL;
+		return;
+	}
+	*text = p;
+	p += len;
+	if (len > 0)
+		*p++ = ' ';
+	quote = quote && (word[0] == '\0' || strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_-+=.,:/@%") != strlen(word));
+	if (quote)
+		*p++ = '\'';
+	for (; *word != '\0'; word++) {
+		if (quote && *word == '\'') {
+			memcpy(p, "'\\'", 3);
+			p += 3;
+		}
+		/* a control character would act on the terminal; the command is for reading, then */
+		*p++ = (unsigned char)*word < 32 || *word == 127 ? '?' : *word;
+	}
+	if (quote)
+		*p++ = '\'';
+	*p = '\0';
+}
+
+/* what was decided beforehand is part of the plan: the next command has to say it again */
+static void
+add_policy(char **text, const struct inst_front *f)
+{
+	if (f->policy.park)
+		add_word(text, "--park", false);
+}
+
+char *
+inst_command(const struct inst_front *f, const char *verb, const char *more)
+{
+	char *text = strdup("dray-install");
+
+	if (text == NULL)
+		return NULL;
+	add_word(&text, verb, false);
+	if (f->bundle != NULL)
+		add_word(&text, f->bundle, true);
+	if (strcmp(f->root, "/") != 0) {
+		add_word(&text, "--root", false);
+		add_word(&text, f->root, true);
+	}
+	if (f->state != NULL) {
+		add_word(&text, "--state", false);
+		add_word(&text, f->state, true);
+	}
+	for (size_t i = 0; f->bundle != NULL && i < f->keyring.n; i++) {
+		add_word(&text, "--keyring", false);
+		add_word(&text, f->keyring.v[i], true);
+	}
+	if (strcmp(verb, "plan") == 0 || strcmp(verb, "apply") == 0)
+		add_policy(&text, f);
+	if (more != NULL)
+		add_word(&text, more, false);
+	return text;
+}
+
+/* a command in lines of at most 76 columns that a shell joins again; words and quoted texts stay whole */
+void
+inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more)
+{
+	char *text = inst_command(f, verb, more), *p = text, *line;
+	size_t at = strlen(label) + 2, len;
+	bool first = true, quoted;
+	FILE *to = f->common.json ? stderr : stdout;
+
+	if (f->common.quiet || text == NULL) {
+		free(text);
+		return;
+	}
+	fprintf(to, "%s: ", label);
+	while (*p != '\0') {
+		line = p;
+		/* an option and its value are one piece */
+		for (quoted = false; *p != '\0' && (quoted || *p != ' ' || (line[0] == '-' && p[1] != '-' &&
+		    memchr(line, ' ', (size_t)(p - line)) == NULL)); p++)
+			quoted ^= *p == '\'';
+		len = (size_t)(p - line);
+		if (!first && at + 1 + len + 2 > COLUMNS) {
+			fprintf(to, " \\\n    ");
+			at = 4;
+		} else if (!first) {
+			fputc(' ', to);
+			at++;
+		}
+		fwrite(line, 1, len, to);
+		at += len;
+		first = false;
+		p += *p == ' ';
+	}
+	fputc('\n', to);
+	free(text);
+}
