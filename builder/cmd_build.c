@@ -15,14 +15,21 @@
 #define LEVEL_FAST 9
 
 static int
-need_token(const char *option, const char *value, struct dray_err *e)
+missing(const struct build_args *a, const char *option, struct dray_err *e)
+{
+	dray_fail(e, DRAY_E_USAGE, "%s is missing", option);
+	if (a->recipe != NULL && strcmp(option, "-o") != 0)
+		return dray_hint(e, "give it as an option, or in the recipe");
+	return dray_hint(e, "see dray build --help");
+}
+
+static int
+need_token(const struct build_args *a, const char *option, const char *value, struct dray_err *e)
 {
 	char quoted[200];
 
-	if (value == NULL) {
-		dray_fail(e, DRAY_E_USAGE, "%s is missing", option);
-		return dray_hint(e, "see dray build --help");
-	}
+	if (value == NULL)
+		return missing(a, option, e);
 	if (!dray_token_ok(value, strlen(value)))
 		return dray_fail(e, DRAY_E_USAGE, "%s \"%s\": 1 to 64 of A-Z a-z 0-9 . _ + - are wanted", option,
 		    dray_quote(value, strlen(value), quoted, sizeof(quoted)));
@@ -142,17 +149,17 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 	o->slim = a->slim;
 	o->portable_names = a->portable_names;
 	o->triggers = a->triggers;
-	if (o->to == NULL || o->output == NULL) {
-		dray_fail(e, DRAY_E_USAGE, "%s is missing", o->to == NULL ? "--to" : "-o");
-		return dray_hint(e, "see dray build --help");
-	}
-	if (need_token("--product", o->product, e) != 0 || need_token("--version", o->version, e) != 0)
+	if (o->output == NULL)
+		return missing(a, "-o", e);
+	if (o->to == NULL)
+		return missing(a, "--to", e);
+	if (need_token(a, "--product", o->product, e) != 0 || need_token(a, "--version", o->version, e) != 0)
 		return -1;
 	if (o->counter == 0) {
 		dray_fail(e, DRAY_E_USAGE, "--counter is missing");
 		return dray_hint(e, "give each release of a product a higher number than the one before");
 	}
-	if (strcmp(o->os, "linux") != 0 && strcmp(o->os, "freebsd") != 0 && strcmp(o->os, "any") != 0)
+	if (!build_os_ok(o->os))
 		return dray_fail(e, DRAY_E_USAGE, "--os: linux, freebsd or any is wanted");
 	if (o->slot % 512 != 0)
 		return dray_fail(e, DRAY_E_USAGE, "--slot: a multiple of 512 is wanted");
@@ -164,10 +171,10 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from only: without a base all copies are full");
 	if (o->no_cache && o->cache_dir != NULL)
 		return dray_fail(e, DRAY_E_USAGE, "--cache and --no-cache exclude each other");
-	if (o->compatible.n > 16)
-		return dray_fail(e, DRAY_E_USAGE, "more than 16 times --compatible");
+	if (o->compatible.n > BUILD_COMPATIBLE_MAX)
+		return dray_fail(e, DRAY_E_USAGE, "more than %u times --compatible", BUILD_COMPATIBLE_MAX);
 	for (size_t i = 0; i < o->compatible.n; i++)
-		if (need_token("--compatible", o->compatible.v[i], e) != 0)
+		if (need_token(a, "--compatible", o->compatible.v[i], e) != 0)
 			return -1;
 	if (read_level(a->level, &o->level, e) != 0 || read_epoch(o, e) != 0 || read_bases(o, a, e) != 0)
 		return -1;

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,25 +20,57 @@ name_ok(const char *s)
 	    strcmp(s, "..") != 0;
 }
 
+static const char *
+leaf_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static int
+open_note(const char *path, int *fd, size_t *len, struct dray_err *e)
+{
+	struct stat st;
+
+	*fd = -1;
+	if (!name_ok(leaf_of(path)))
+		return dray_fail(e, DRAY_E_USAGE, "the name of an attachment is 1 to 94 of A-Z a-z 0-9 . _ -");
+	if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1 || fstat(*fd, &st) != 0)
+		return dray_fail_errno(e, "cannot be read");
+	if (!S_ISREG(st.st_mode) || st.st_size > (off_t)BUILD_NOTE_MAX)
+		return dray_fail(e, DRAY_E_USAGE, "an attachment is a regular file of at most 64 MiB");
+	*len = (size_t)st.st_size;
+	return 0;
+}
+
+static int
+named(const char *path, struct dray_err *e)
+{
+	char quoted[400];
+
+	return dray_wrap(e, "%s", dray_quote(path, strlen(path), quoted, sizeof(quoted)));
+}
+
+int
+build_note_check(const char *path, struct dray_err *e)
+{
+	size_t len;
+	int fd, rc = open_note(path, &fd, &len, e);
+
+	if (fd != -1)
+		close(fd);
+	return rc == 0 ? 0 : named(path, e);
+}
+
 static int
 read_note(const char *path, struct build_note *to, struct dray_err *e)
 {
-	const char *slash = strrchr(path, '/'), *leaf = slash == NULL ? path : slash + 1;
-	struct stat st;
 	int fd = -1, rc = -1;
 
-	if (!name_ok(leaf))
-		return dray_fail(e, DRAY_E_USAGE, "the name of an attachment is 1 to 94 of A-Z a-z 0-9 . _ -");
-	memcpy(to->name, leaf, strlen(leaf) + 1);	/* name_ok bounds it */
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1 || fstat(fd, &st) != 0) {
-		dray_fail_errno(e, "cannot be read");
+	if (open_note(path, &fd, &to->len, e) != 0)
 		goto out;
-	}
-	if (!S_ISREG(st.st_mode) || st.st_size > (off_t)BUILD_NOTE_MAX) {
-		dray_fail(e, DRAY_E_USAGE, "an attachment is a regular file of at most 64 MiB");
-		goto out;
-	}
-	to->len = (size_t)st.st_size;
+	snprintf(to->name, sizeof(to->name), "%s", leaf_of(path));	/* open_note bounds it */
 	if ((to->bytes = malloc(to->len + 1)) == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
@@ -81,12 +114,10 @@ build_notes_load(const char *const *paths, size_t n, struct build_note **out, st
 	if (v == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		char quoted[400];
-
 		if (read_note(paths[i], &v[i], e) == 0)
 			continue;
 		build_notes_free(v, n);
-		return dray_wrap(e, "%s", dray_quote(paths[i], strlen(paths[i]), quoted, sizeof(quoted)));
+		return named(paths[i], e);
 	}
 	qsort(v, n, sizeof(*v), by_name);
 	for (size_t i = 1; i < n; i++)

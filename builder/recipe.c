@@ -16,105 +16,53 @@
 
 #define RECIPE_VERSION 1
 
-enum kind { WORDS, PATTERNS, FILES };
-
+/* {"source", "version", "counter"}; *name: VERSION[:COUNTER] */
 static int
-get_item(struct build_recipe *r, const struct dray_json *a, size_t i, enum kind kind, const char *key,
-    const char **out, struct dray_err *e)
-{
-	struct build_patterns p = { .n = 0 };
-	size_t len;
-	int rc = 0;
-
-	build_recipe_at(r, i);
-	if ((*out = dray_json_text(dray_json_at(a, i), &len)) == NULL) {
-		rc = build_recipe_fail(r, e, "%s: a text is wanted", key);
-	} else if (kind == PATTERNS && build_patterns_add(&p, *out, e) != 0) {
-		rc = build_recipe_fail_as(r, e);
-	} else if (kind == FILES && **out != '/') {
-		size_t n = strlen(r->folder) + 1 + len;
-		char *path = build_arena_take(&r->arena, n + 1);
-
-		if (path == NULL)
-			rc = dray_fail(e, DRAY_E_IO, "out of memory");
-		else
-			snprintf(path, n + 1, "%s/%s", r->folder, *out);
-		*out = path;
-	}
-	free(p.v);
-	build_recipe_back(r);
-	return rc;
-}
-
-/* the texts of @key in front of those in @to */
-static int
-get_list(struct build_recipe *r, const char *key, enum kind kind, struct tool_list *to, struct dray_err *e)
-{
-	const struct dray_json *a;
-	const char **v;
-	size_t n;
-	int rc = 0;
-
-	if (build_recipe_array(r, r->doc, key, &a, &n, e) != 0)
-		return -1;
-	if (a == NULL)
-		return 0;
-	if ((v = build_recipe_list(r, n + to->n, e)) == NULL)
-		rc = -1;
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = get_item(r, a, i, kind, key, &v[i], e);
-	build_recipe_back(r);
-	if (rc != 0)
-		return -1;
-	if (to->n > 0)
-		memcpy(v + n, to->v, to->n * sizeof(const char *));
-	*to = (struct tool_list){ v, n + to->n };
-	return 0;
-}
-
-/* @spec as seen from the folder of the recipe, in the arena */
-static int
-rebase(struct build_recipe *r, const char **spec, struct dray_err *e)
-{
-	char *s = build_source_rebase(*spec, r->folder);
-
-	*spec = s == NULL ? NULL : build_arena_copy(&r->arena, s, strlen(s));
-	free(s);
-	return *spec == NULL ? dray_fail(e, DRAY_E_IO, "out of memory") : 0;
-}
-
-/* a base: "SOURCE", or {"source", "version", "counter"} */
-static int
-get_base(struct build_recipe *r, const struct dray_json *v, const char **spec, const char **name,
-    struct dray_err *e)
+get_named_base(struct build_recipe *r, const struct build_args *a, const struct dray_json *v, const char **spec,
+    const char **name, struct dray_err *e)
 {
 	static const char *const keys[] = { "counter", "source", "version", NULL };
 	const char *version = NULL;
 	uint64_t counter = 0;
 	char text[200];
-	size_t len;
 
-	if ((*spec = dray_json_text(v, &len)) == NULL) {
-		if (build_recipe_only(r, v, keys, "from", e) != 0 || build_recipe_text(r, v, "source", spec, e) != 0 ||
-		    build_recipe_text(r, v, "version", &version, e) != 0 ||
-		    build_recipe_number(r, v, "counter", INT64_MAX, &counter, e) != 0)
-			return -1;
-		if (*spec == NULL)
-			return build_recipe_fail(r, e, "from: \"source\" is missing");
-		if (version == NULL && counter != 0)
-			return build_recipe_fail(r, e, "from: a counter without a version");
-		if (version != NULL && !dray_token_ok(version, strlen(version)))
-			return build_recipe_fail(r, e, "from: the version is not 1 to 64 of A-Z a-z 0-9 . _ + -");
-	}
-	if (version != NULL) {
-		if (counter == 0)
-			snprintf(text, sizeof(text), "%s", version);
-		else
-			snprintf(text, sizeof(text), "%s:%" PRIu64, version, counter);
-		if ((*name = build_arena_copy(&r->arena, text, strlen(text))) == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-	}
-	return rebase(r, spec, e);
+	if (build_recipe_only(r, v, keys, e) != 0 || build_recipe_text(r, v, "source", spec, e) != 0 ||
+	    build_recipe_text(r, v, "version", &version, e) != 0 ||
+	    build_recipe_number(r, v, "counter", INT64_MAX, &counter, e) != 0)
+		return -1;
+	if (*spec == NULL)
+		return build_recipe_fail(r, e, "\"source\" is missing");
+	if (version == NULL)
+		return counter == 0 ? 0 : build_recipe_fail_key(r, e, "counter", "a counter without a version");
+	if (!dray_token_ok(version, strlen(version)))
+		return build_recipe_fail_key(r, e, "version", "not 1 to 64 of A-Z a-z 0-9 . _ + -");
+	if (counter > a->counter && a->counter != 0)
+		return build_recipe_fail_key(r, e, "counter", "a base cannot have a higher one than the release");
+	if (counter == 0)
+		snprintf(text, sizeof(text), "%s", version);
+	else
+		snprintf(text, sizeof(text), "%s:%" PRIu64, version, counter);
+	if ((*name = build_arena_copy(&r->arena, text, strlen(text))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	return 0;
+}
+
+/* a base: "SOURCE", or {"source", "version", "counter"} */
+static int
+get_base(struct build_recipe *r, const struct build_args *a, const struct dray_json *v, const char **spec,
+    const char **name, struct dray_err *e)
+{
+	size_t len;
+	int rc;
+
+	if ((*spec = dray_json_text(v, &len)) != NULL)
+		return build_recipe_source(r, spec, e);
+	if (get_named_base(r, a, v, spec, name, e) != 0)
+		return -1;
+	build_recipe_key(r, "source");
+	rc = build_recipe_source(r, spec, e);
+	build_recipe_back(r);
+	return rc;
 }
 
 static int
@@ -132,9 +80,14 @@ get_bases(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 	if ((specs = build_recipe_list(r, n + a->from.n, e)) == NULL ||
 	    (names = build_recipe_list(r, n + a->names.n, e)) == NULL)
 		return -1;
+	if (n > DRAY_MAX_BASES)
+		rc = build_recipe_fail(r, e, "more than %u bases", DRAY_MAX_BASES);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		build_recipe_at(r, i);
-		rc = get_base(r, dray_json_at(list, i), &specs[i], &names[i], e);
+		rc = get_base(r, a, dray_json_at(list, i), &specs[i], &names[i], e);
+		for (size_t k = 0; rc == 0 && names[i] != NULL && k < i; k++)
+			if (names[k] != NULL && strcmp(names[k], names[i]) == 0)
+				rc = build_recipe_fail(r, e, "two bases are called %s", names[i]);
 		build_recipe_back(r);
 	}
 	build_recipe_back(r);
@@ -149,10 +102,10 @@ get_bases(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 	return 0;
 }
 
-/* one of @key: {"name", "paths"} */
+/* a component or phase: {"name", "paths"} */
 static int
-get_part(struct build_recipe *r, const struct dray_json *o, const char *key, const struct build_part *before,
-    size_t n_before, struct build_part *part, struct dray_err *e)
+get_part(struct build_recipe *r, const struct dray_json *o, const struct build_part *before, size_t n_before,
+    struct build_part *part, struct dray_err *e)
 {
 	static const char *const keys[] = { "name", "paths", NULL };
 	const struct dray_json *a;
@@ -160,15 +113,15 @@ get_part(struct build_recipe *r, const struct dray_json *o, const char *key, con
 	size_t n;
 	int rc = 0;
 
-	if (build_recipe_only(r, o, keys, key, e) != 0 || build_recipe_text(r, o, "name", &name, e) != 0)
+	if (build_recipe_only(r, o, keys, e) != 0 || build_recipe_text(r, o, "name", &name, e) != 0)
 		return -1;
 	if (name == NULL)
-		return build_recipe_fail(r, e, "%s: \"name\" is missing", key);
+		return build_recipe_fail(r, e, "\"name\" is missing");
 	if (!dray_token_ok(name, strlen(name)))
-		return build_recipe_fail(r, e, "%s: the name is not 1 to 64 of A-Z a-z 0-9 . _ + -", key);
+		return build_recipe_fail(r, e, "the name is not 1 to 64 of A-Z a-z 0-9 . _ + -");
 	for (size_t i = 0; i < n_before; i++)
 		if (strcmp(before[i].name, name) == 0)
-			return build_recipe_fail(r, e, "%s: %s stands twice", key, name);
+			return build_recipe_fail(r, e, "%s stands twice", name);
 	snprintf(part->name, sizeof(part->name), "%s", name);
 	if (build_recipe_array(r, o, "paths", &a, &n, e) != 0)
 		return -1;
@@ -176,12 +129,12 @@ get_part(struct build_recipe *r, const struct dray_json *o, const char *key, con
 		part->rest = true;
 		for (size_t i = 0; i < n_before; i++)
 			if (before[i].rest)
-				return build_recipe_fail(r, e, "%s: %s and %s have no paths; one may have none, for the rest",
-				    key, before[i].name, name);
+				return build_recipe_fail(r, e, "%s and %s have no paths; one may have none, for the rest",
+				    before[i].name, name);
 		return 0;
 	}
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		if ((rc = get_item(r, a, i, PATTERNS, "paths", &text, e)) == 0)
+		if ((rc = build_recipe_item(r, a, i, BUILD_RECIPE_PATTERNS, &text, e)) == 0)
 			rc = build_patterns_add(&part->paths, text, e);
 	build_recipe_back(r);
 	return rc;
@@ -200,10 +153,10 @@ get_parts(struct build_recipe *r, const char *key, size_t max, struct build_part
 	if (a == NULL)
 		return 0;
 	if (n == 0 || n > max)
-		rc = build_recipe_fail(r, e, "%s: 1 to %zu are possible", key, max);
+		rc = build_recipe_fail(r, e, "1 to %zu are possible", max);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		build_recipe_at(r, i);
-		rc = get_part(r, dray_json_at(a, i), key, v, i, &v[i], e);
+		rc = get_part(r, dray_json_at(a, i), v, i, &v[i], e);
 		build_recipe_back(r);
 		*count = i + 1;
 	}
@@ -215,7 +168,6 @@ static int
 get_triggers(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 {
 	const struct dray_json *list;
-	char where[40];
 	size_t n;
 	int rc = 0;
 
@@ -224,11 +176,10 @@ get_triggers(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 	if (list == NULL)
 		return 0;
 	if (n > DRAY_MAX_TRIGGERS)
-		rc = build_recipe_fail(r, e, "triggers: more than %u", DRAY_MAX_TRIGGERS);
+		rc = build_recipe_fail(r, e, "more than %u", DRAY_MAX_TRIGGERS);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		build_recipe_at(r, i);
-		snprintf(where, sizeof(where), "trigger %zu", i + 1);
-		if (dray_trigger_check(list, i, where, e) != 0)
+		if (dray_trigger_check(list, i, "trigger", e) != 0)
 			rc = build_recipe_fail_as(r, e);
 		build_recipe_back(r);
 	}
@@ -258,12 +209,8 @@ get_level(struct build_recipe *r, const char **out, struct dray_err *e)
 
 		dray_err_clear(e);
 		if (dray_json_str(r->doc, "level", &text, &len, "recipe", e) != 0 ||
-		    (strcmp(text, "fast") != 0 && strcmp(text, "default") != 0)) {
-			build_recipe_key(r, "level");
-			build_recipe_fail(r, e, "level: \"fast\", \"default\" or a number from 1 to 19 is wanted");
-			build_recipe_back(r);
-			return -1;
-		}
+		    (strcmp(text, "fast") != 0 && strcmp(text, "default") != 0))
+			return build_recipe_fail_key(r, e, "level", "\"fast\", \"default\" or a number from 1 to 19 is wanted");
 	}
 	if (*out == NULL)
 		*out = text;
@@ -271,7 +218,7 @@ get_level(struct build_recipe *r, const char **out, struct dray_err *e)
 }
 
 static int
-get_mode(struct build_recipe *r, bool *slim, struct dray_err *e)
+get_mode(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 {
 	const char *mode = NULL;
 
@@ -279,39 +226,29 @@ get_mode(struct build_recipe *r, bool *slim, struct dray_err *e)
 		return -1;
 	if (mode == NULL || strcmp(mode, "complete") == 0)
 		return 0;
-	if (strcmp(mode, "slim") != 0) {
-		build_recipe_key(r, "mode");
-		build_recipe_fail(r, e, "mode: \"complete\" or \"slim\" is wanted");
-		build_recipe_back(r);
-		return -1;
-	}
-	*slim = true;
+	if (strcmp(mode, "slim") != 0)
+		return build_recipe_fail_key(r, e, "mode", "\"complete\" or \"slim\" is wanted");
+	if (a->from.n == 0)
+		return build_recipe_fail_key(r, e, "mode", "\"slim\" goes with \"from\" only: without a base all copies are full");
+	a->slim = true;
 	return 0;
 }
 
-/* what stands there once; an option of the command line wins */
 static int
 get_singles(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 {
-	const char *to = NULL, *product = NULL, *version = NULL, *os = NULL;
 	uint64_t counter = 0, slot = 0;
 
-	if (build_recipe_text(r, r->doc, "to", &to, e) != 0 || build_recipe_text(r, r->doc, "product", &product, e) != 0 ||
-	    build_recipe_text(r, r->doc, "version", &version, e) != 0 || build_recipe_text(r, r->doc, "os", &os, e) != 0 ||
+	if (build_recipe_single(r, "to", BUILD_RECIPE_SOURCE, &a->to, e) != 0 || build_recipe_single(r, "product", BUILD_RECIPE_TOKENS, &a->product, e) != 0 ||
+	    build_recipe_single(r, "version", BUILD_RECIPE_TOKENS, &a->version, e) != 0 || build_recipe_single(r, "os", BUILD_RECIPE_SYSTEM, &a->os, e) != 0 ||
 	    build_recipe_number(r, r->doc, "counter", INT64_MAX, &counter, e) != 0 ||
 	    build_recipe_number(r, r->doc, "slot", DRAY_SLOT_MAX, &slot, e) != 0 || get_level(r, &a->level, e) != 0 ||
-	    get_mode(r, &a->slim, e) != 0 || build_recipe_bool(r, r->doc, "as_root", &a->as_root, e) != 0 ||
+	    build_recipe_bool(r, r->doc, "as_root", &a->as_root, e) != 0 ||
 	    build_recipe_bool(r, r->doc, "portable_names", &a->portable_names, e) != 0)
 		return -1;
-	if (a->to == NULL && to != NULL) {
-		if (rebase(r, &to, e) != 0)
-			return -1;
-		a->to = to;
-	}
-	a->product = a->product != NULL ? a->product : product;
-	a->version = a->version != NULL ? a->version : version;
-	a->os = a->os != NULL ? a->os : os;
 	a->counter = a->counter != 0 ? a->counter : counter;
+	if (a->slot == 0 && slot % 512 != 0)
+		return build_recipe_fail_key(r, e, "slot", "a multiple of 512 is wanted");
 	a->slot = a->slot != 0 ? a->slot : slot;
 	return 0;
 }
@@ -324,21 +261,17 @@ read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, s
 		"recipe", "slot", "to", "triggers", "version", "xattrs", NULL };
 	int64_t n;
 
-	if (build_recipe_only(r, r->doc, keys, "recipe", e) != 0)
+	if (build_recipe_only(r, r->doc, keys, e) != 0)
 		return -1;
 	/* so that an old program tells a recipe of tomorrow from a wrong one */
-	if (dray_json_int(r->doc, "recipe", RECIPE_VERSION, RECIPE_VERSION, &n, "recipe", e) != 0) {
-		build_recipe_key(r, "recipe");
-		build_recipe_fail(r, e, "\"recipe\": %d is wanted, the version of its grammar", RECIPE_VERSION);
-		build_recipe_back(r);
-		return -1;
-	}
-	if (get_singles(r, a, e) != 0 || get_bases(r, a, e) != 0 ||
-	    get_list(r, "compatible", WORDS, &a->compatible, e) != 0 || get_list(r, "notes", FILES, &a->notes, e) != 0 ||
-	    get_list(r, "config", PATTERNS, &a->config, e) != 0 ||
-	    get_list(r, "path_sets", WORDS, &a->path_sets, e) != 0 ||
-	    get_list(r, "ignore", PATTERNS, &a->ignore, e) != 0 || get_list(r, "xattrs", PATTERNS, &a->xattrs, e) != 0 ||
-	    get_list(r, "mounts", PATTERNS, &a->mounts, e) != 0 || get_list(r, "owner_map", WORDS, &a->owner_map, e) != 0)
+	if (dray_json_int(r->doc, "recipe", RECIPE_VERSION, RECIPE_VERSION, &n, "recipe", e) != 0)
+		return build_recipe_fail_key(r, e, "recipe", "1 is wanted, the version of its grammar");
+	if (get_singles(r, a, e) != 0 || get_bases(r, a, e) != 0 || get_mode(r, a, e) != 0 ||
+	    build_recipe_take(r, "compatible", BUILD_RECIPE_TOKENS, &a->compatible, e) != 0 || build_recipe_take(r, "notes", BUILD_RECIPE_NOTES, &a->notes, e) != 0 ||
+	    build_recipe_take(r, "config", BUILD_RECIPE_PATTERNS, &a->config, e) != 0 ||
+	    build_recipe_take(r, "path_sets", BUILD_RECIPE_SETS, &a->path_sets, e) != 0 ||
+	    build_recipe_take(r, "ignore", BUILD_RECIPE_PATTERNS, &a->ignore, e) != 0 || build_recipe_take(r, "xattrs", BUILD_RECIPE_PATTERNS, &a->xattrs, e) != 0 ||
+	    build_recipe_take(r, "mounts", BUILD_RECIPE_PATTERNS, &a->mounts, e) != 0 || build_recipe_take(r, "owner_map", BUILD_RECIPE_OWNERS, &a->owner_map, e) != 0)
 		return -1;
 	if (get_parts(r, "components", DRAY_MAX_COMPONENTS, l->components, &l->n_components, e) != 0 ||
 	    get_parts(r, "phases", DRAY_MAX_PHASES, l->phases, &l->n_phases, e) != 0)

@@ -25,6 +25,11 @@ struct build_args {		/* texts as given; NULL, 0, empty: not given */
 
 struct build_recipe;
 
+#define BUILD_COMPATIBLE_MAX 16u	/* as many as a descriptor holds */
+
+/** build_os_ok - is it a system that a bundle may be for? */
+bool build_os_ok(const char *name);
+
 /**
  * build_recipe_load - read a->recipe and put what it holds beside the options
  * @a: a single value that was given as an option stays; a list gets the recipe's items in front of its own

@@ -15,18 +15,40 @@
 
 #define RECIPE_MAX (4u * 1024u * 1024u)
 
+/* the steps as people write them: components[2].paths[0] */
+static void
+key_path(const struct build_recipe *r, char *out, size_t cap)
+{
+	char quoted[100];
+	size_t at = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < r->depth && at < cap; i++) {
+		const struct build_step *s = &r->steps[i];
+		int n;
+
+		if (s->key != NULL)
+			n = snprintf(out + at, cap - at, "%s%s", i > 0 ? "." : "",
+			    dray_quote(s->key, strlen(s->key), quoted, sizeof(quoted)));
+		else
+			n = snprintf(out + at, cap - at, "[%zu]", s->index);
+		at += n > 0 ? (size_t)n : 0;
+	}
+}
+
 int
 build_recipe_fail(struct build_recipe *r, struct dray_err *e, const char *fmt, ...)
 {
 	size_t line, column;
-	char text[1000];
+	char path[300], text[1000];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	key_path(r, path, sizeof(path));
 	(void)build_json_place(r->text, r->len, r->steps, r->depth, &line, &column);
-	dray_fail(e, DRAY_E_USAGE, "%s:%zu:%zu: %s", r->file, line, column, text);
+	dray_fail(e, DRAY_E_USAGE, "%s:%zu:%zu: %s%s%s", r->file, line, column, path, r->depth > 0 ? ": " : "", text);
 	return dray_hint(e, "see \"Recipes\" in the manual page of dray");
 }
 
@@ -38,10 +60,8 @@ build_recipe_fail_json(struct build_recipe *r, struct dray_err *e)
 	size_t line = 1, column = 1;
 	unsigned long long n;
 
-	if (e->code != DRAY_E_FORMAT)
-		return dray_wrap(e, "%s", r->file);
-	if (at == NULL) {	/* of the whole */
-		e->code = DRAY_E_USAGE;
+	if (e->code != DRAY_E_FORMAT || at == NULL) {	/* of the whole */
+		e->code = e->code == DRAY_E_FORMAT ? DRAY_E_USAGE : e->code;
 		return dray_wrap(e, "%s", r->file);
 	}
 	n = strtoull(at + strlen("byte "), NULL, 10);
@@ -59,13 +79,15 @@ build_recipe_fail_json(struct build_recipe *r, struct dray_err *e)
 int
 build_recipe_fail_as(struct build_recipe *r, struct dray_err *e)
 {
-	char text[sizeof(e->text)];
+	struct dray_err was = *e;
 
-	if (e->code == DRAY_E_IO)
-		return -1;
-	snprintf(text, sizeof(text), "%s", e->text);
 	dray_err_clear(e);
-	return build_recipe_fail(r, e, "%s", text);
+	build_recipe_fail(r, e, "%s", was.text);
+	if (was.code != DRAY_E_FORMAT)
+		e->code = was.code;
+	if (was.hint[0] != '\0')
+		snprintf(e->hint, sizeof(e->hint), "%s", was.hint);
+	return -1;
 }
 
 void
@@ -89,13 +111,19 @@ build_recipe_back(struct build_recipe *r)
 }
 
 int
-build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char *const *keys, const char *what,
-    struct dray_err *e)
+build_recipe_fail_key(struct build_recipe *r, struct dray_err *e, const char *key, const char *text)
 {
-	char quoted[200];
+	build_recipe_key(r, key);
+	build_recipe_fail(r, e, "%s", text);
+	build_recipe_back(r);
+	return -1;
+}
 
+int
+build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char *const *keys, struct dray_err *e)
+{
 	if (!dray_json_is_obj(o))
-		return build_recipe_fail(r, e, "%s: an object is wanted", what);
+		return build_recipe_fail(r, e, "an object is wanted");
 	for (size_t i = 0; i < dray_json_count(o); i++) {
 		const char *key = dray_json_key(o, i);
 		size_t k = 0;
@@ -104,10 +132,7 @@ build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char 
 			k++;
 		if (keys[k] != NULL)
 			continue;
-		build_recipe_key(r, key);
-		build_recipe_fail(r, e, "%s: unknown key \"%s\"", what, dray_quote(key, strlen(key), quoted, sizeof(quoted)));
-		build_recipe_back(r);
-		return -1;
+		return build_recipe_fail_key(r, e, key, "unknown key");
 	}
 	return 0;
 }
@@ -123,7 +148,7 @@ build_recipe_text(struct build_recipe *r, const struct dray_json *o, const char 
 		return 0;
 	build_recipe_key(r, key);
 	if (dray_json_str(o, key, out, &len, "recipe", e) != 0)
-		rc = build_recipe_fail(r, e, "%s: a text is wanted", key);
+		rc = build_recipe_fail(r, e, "a text is wanted");
 	build_recipe_back(r);
 	return rc;
 }
@@ -139,7 +164,7 @@ build_recipe_number(struct build_recipe *r, const struct dray_json *o, const cha
 		return 0;
 	build_recipe_key(r, key);
 	if (dray_json_int(o, key, 1, max, &n, "recipe", e) != 0)
-		rc = build_recipe_fail(r, e, "%s: a number from 1 to %" PRId64 " is wanted", key, max);
+		rc = build_recipe_fail(r, e, "a number from 1 to %" PRId64 " is wanted", max);
 	else
 		*out = (uint64_t)n;
 	build_recipe_back(r);
@@ -157,7 +182,7 @@ build_recipe_bool(struct build_recipe *r, const struct dray_json *o, const char 
 		return 0;
 	build_recipe_key(r, key);
 	if (dray_json_bool(o, key, &b, "recipe", e) != 0)
-		rc = build_recipe_fail(r, e, "%s: true or false is wanted", key);
+		rc = build_recipe_fail(r, e, "true or false is wanted");
 	build_recipe_back(r);
 	*out |= b;
 	return rc;
@@ -186,7 +211,7 @@ build_recipe_array(struct build_recipe *r, const struct dray_json *o, const char
 	build_recipe_key(r, key);
 	if (dray_json_arr(o, key, a, n, "recipe", e) == 0)
 		return 0;
-	build_recipe_fail(r, e, "%s: an array is wanted", key);
+	build_recipe_fail(r, e, "an array is wanted");
 	build_recipe_back(r);
 	return -1;
 }

@@ -13,6 +13,7 @@
 #include "builder/json_place.h"
 #include "dray/err.h"
 #include "dray/json.h"
+#include "tool/tool.h"
 
 #define BUILD_RECIPE_STEPS 8u
 
@@ -28,10 +29,13 @@ struct build_recipe {
 	size_t depth;
 };
 
-/** build_recipe_fail - "FILE:LINE:COLUMN: TEXT" of what the steps lead to; always -1 */
+/** build_recipe_fail - "FILE:LINE:COLUMN: KEYS: TEXT" of what the steps lead to, KEYS like components[2].paths[0];
+ * always -1 */
 int build_recipe_fail(struct build_recipe *r, struct dray_err *e, const char *fmt, ...) DRAY_PRINTF(3, 4);
+/** build_recipe_fail_key - the same of @key in what the steps lead to */
+int build_recipe_fail_key(struct build_recipe *r, struct dray_err *e, const char *key, const char *text);
 
-/** build_recipe_fail_as - the same for the text of somebody else, who does not know the place */
+/** build_recipe_fail_as - the same for the words of somebody else, who does not know the place; code and hint stay */
 int build_recipe_fail_as(struct build_recipe *r, struct dray_err *e);
 /** build_recipe_fail_json - the same for a text that is no JSON of ours: by the byte that its reader told, if it did */
 int build_recipe_fail_json(struct build_recipe *r, struct dray_err *e);
@@ -42,7 +46,7 @@ void build_recipe_back(struct build_recipe *r);
 
 /** build_recipe_only - @o is an object with no other keys than @keys, which ends with NULL */
 DRAY_MUST_CHECK int build_recipe_only(struct build_recipe *r, const struct dray_json *o, const char *const *keys,
-    const char *what, struct dray_err *e);
+    struct dray_err *e);
 
 /* each leaves its output alone where the key is missing; a number is at least 1; a bool is only ever switched on */
 DRAY_MUST_CHECK int build_recipe_text(struct build_recipe *r, const struct dray_json *o, const char *key,
@@ -58,6 +62,26 @@ DRAY_MUST_CHECK int build_recipe_array(struct build_recipe *r, const struct dray
 
 /** build_recipe_list - room for @n texts, which goes with the recipe; NULL with an error */
 const char **build_recipe_list(struct build_recipe *r, size_t n, struct dray_err *e);
+
+enum build_recipe_kind {
+	BUILD_RECIPE_TOKENS, BUILD_RECIPE_PATTERNS, BUILD_RECIPE_OWNERS, BUILD_RECIPE_SETS, BUILD_RECIPE_SYSTEM,
+	BUILD_RECIPE_NOTES, BUILD_RECIPE_SOURCE		/* these two as seen from the folder of the recipe */
+};
+
+/** build_recipe_single - the text of @key, if *out is still NULL: an option wins, and nobody looks at this one then */
+DRAY_MUST_CHECK int build_recipe_single(struct build_recipe *r, const char *key, enum build_recipe_kind kind,
+    const char **out, struct dray_err *e);
+
+/** build_recipe_item - text @i of array @a, which the steps lead to */
+DRAY_MUST_CHECK int build_recipe_item(struct build_recipe *r, const struct dray_json *a, size_t i,
+    enum build_recipe_kind kind, const char **out, struct dray_err *e);
+
+/** build_recipe_take - the texts of @key in front of those in @to */
+DRAY_MUST_CHECK int build_recipe_take(struct build_recipe *r, const char *key, enum build_recipe_kind kind,
+    struct tool_list *to, struct dray_err *e);
+
+/** build_recipe_source - @spec, to which the steps lead, as seen from the folder of the recipe; refused if it is none */
+DRAY_MUST_CHECK int build_recipe_source(struct build_recipe *r, const char **spec, struct dray_err *e);
 
 /** build_recipe_file - the whole file into r->text */
 DRAY_MUST_CHECK int build_recipe_file(struct build_recipe *r, const char *path, struct dray_err *e);

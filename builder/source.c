@@ -140,6 +140,8 @@ build_source_rebase(const char *spec, const char *folder)
 
 	if (list)
 		kind = 8;
+	else if (strncmp(spec, "dir:", 4) != 0 && spec[strcspn(spec, ":/")] == ':')
+		return strdup(spec);	/* a kind that there is not, told by whoever parses it */
 	else if (strncmp(spec, "dir:", 4) == 0)
 		kind = 4;
 	for (const char *p = spec; *p != '\0'; p++)

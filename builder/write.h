@@ -24,6 +24,9 @@ struct build_sizes {		/* of the finished bundle, bytes; headers and padding are 
 	uint64_t frames, index, descriptor, readme, notes, slot, container, total;
 };
 
+/** build_note_check - could this file be attached? DRAY_E_USAGE, DRAY_E_IO, with its path */
+DRAY_MUST_CHECK int build_note_check(const char *path, struct dray_err *e);
+
 /**
  * build_notes_load - read the attachments, in order of their names; a name that stands twice is DRAY_E_USAGE
  * @out: owned by the caller (build_notes_free), NULL on failure

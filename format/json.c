@@ -39,6 +39,61 @@ count_keys(const struct json_object *o)
 	return n;
 }
 
+/* the text of a string from its quote on: its length with both quotes */
+static size_t
+string_len(const char *p, size_t left)
+{
+	size_t i = 1;
+
+	while (i < left && p[i] != '"')
+		i += p[i] == '\\' ? 2 : 1;
+	return i + 1 < left ? i + 1 : left;
+}
+
+/* is the key at @p, quotes and all, among @seen? It is afterwards */
+static bool
+seen_before(struct json_object *seen, const char *p, size_t len)
+{
+	struct json_tokener *tok = json_tokener_new();
+	struct json_object *key = tok == NULL ? NULL : json_tokener_parse_ex(tok, p, (int)len);
+	bool before = key != NULL && json_object_object_get_ex(seen, json_object_get_string(key), NULL);
+
+	if (key != NULL && !before)
+		(void)json_object_object_add(seen, json_object_get_string(key), NULL);
+	json_object_put(key);
+	if (tok != NULL)
+		json_tokener_free(tok);
+	return before;
+}
+
+/* where a key of its object stands for the second time, in a text that is JSON; @len if memory ran out on the way */
+static size_t
+find_doubled(const char *text, size_t len)
+{
+	struct json_object *seen[DRAY_JSON_DEPTH + 1] = { NULL };	/* keys of each open object; NULL: an array */
+	size_t depth = 0, found = len, n;
+
+	for (size_t i = 0; i < len && found == len; i += n) {
+		size_t next;
+
+		n = 1;
+		if (text[i] == '{' || text[i] == '[') {
+			seen[depth++] = text[i] == '{' ? json_object_new_object() : NULL;
+		} else if (text[i] == '}' || text[i] == ']') {
+			json_object_put(seen[--depth]);
+		} else if (text[i] == '"') {
+			n = string_len(text + i, len - i);
+			for (next = i + n; next < len && dray_json_text_blank(text[next]); next++)
+				;
+			if (next < len && text[next] == ':' && seen[depth - 1] != NULL && seen_before(seen[depth - 1], text + i, n))
+				found = i;
+		}
+	}
+	while (depth > 0)
+		json_object_put(seen[--depth]);
+	return found;
+}
+
 static int
 check_canonical(const struct json_object *root, const char *text, size_t len, struct dray_err *e)
 {
@@ -85,7 +140,7 @@ dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json *
 	while (first < used && dray_json_text_blank(text[first]))
 		first++;
 	if (first < used && text[first] != '{' && text[first] != '[')
-		return dray_fail(e, DRAY_E_FORMAT, "the JSON is neither an object nor an array");
+		return dray_fail(e, DRAY_E_FORMAT, "the JSON is neither an object nor an array, at byte %zu", first);
 	/* a scalar takes a level of its own there */
 	if ((tok = json_tokener_new_ex(DRAY_JSON_DEPTH + 1)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -101,7 +156,7 @@ dray_json_parse(const char *text, size_t len, bool canonical, struct dray_json *
 	    (errno == ENOMEM && count_keys(root) != keys))
 		dray_fail(e, DRAY_E_IO, "out of memory");
 	else if (count_keys(root) != keys)
-		dray_fail(e, DRAY_E_FORMAT, "the JSON has a key twice in one object");
+		dray_fail(e, DRAY_E_FORMAT, "the JSON has a key twice in one object, at byte %zu", find_doubled(text, used));
 	else if (!canonical || check_canonical(root, text, len, e) == 0)
 		rc = 0;
 	json_tokener_free(tok);

@@ -128,51 +128,51 @@ bad() {	# bad LINE:COLUMN TEXT, the recipe on standard input
 	no_file no.dray
 }
 base='"recipe":1,"product":"d","version":"1","counter":1,"to":"new"'
-bad 3:3 'recipe: unknown key "comps"' <<'X'
+bad 3:3 'comps: unknown key' <<'X'
 {
   "recipe": 1,
   "comps": []
 }
 X
-printf '{"recipe":1,\n\t"x\\u001b\\n": 1}\n' | bad 1:1 'recipe: unknown key "x\x1b\x0a"'
-echo "{$base,\"components\":[{\"name\":\"a\",\"path\":[]}]}" | bad 1:90 'components: unknown key "path"'
-echo "{$base,\"components\":[{\"paths\":[]}]}" | bad 1:78 'components: "name" is missing'
-echo "{$base,\"components\":[{\"name\":\"a b\"}]}" | bad 1:78 'components: the name is not 1 to 64 of'
+printf '{"recipe":1,\n\t"x\\u001b\\n": 1}\n' | bad 1:1 'x\x1b\x0a: unknown key'
+echo "{$base,\"components\":[{\"name\":\"a\",\"path\":[]}]}" | bad 1:90 'components[0].path: unknown key'
+echo "{$base,\"components\":[{\"paths\":[]}]}" | bad 1:78 'components[0]: "name" is missing'
+echo "{$base,\"components\":[{\"name\":\"a b\"}]}" | bad 1:78 'components[0]: the name is not 1 to 64 of'
 echo "{$base,\"components\":[]}" | bad 1:64 'components: 1 to 64 are possible'
-echo "{$base,\"components\":[{\"name\":\"a\"},{\"name\":\"b\"}]}" | bad 1:91 'components: a and b have no paths; one may have none'
-echo "{$base,\"phases\":[{\"name\":\"a\"},{\"name\":\"a\",\"paths\":[\"x\"]}]}" | bad 1:87 'phases: a stands twice'
+echo "{$base,\"components\":[{\"name\":\"a\"},{\"name\":\"b\"}]}" | bad 1:91 'components[1]: a and b have no paths; one may have none'
+echo "{$base,\"phases\":[{\"name\":\"a\"},{\"name\":\"a\",\"paths\":[\"x\"]}]}" | bad 1:87 'phases[1]: a stands twice'
 echo "{$base,\"phases\":[{\"name\":\"a\",\"paths\":[\"x\",\"/y\"]}]}" |
-    bad 1:99 'the pattern "/y" will not do: it has an empty part'
+    bad 1:99 'phases[0].paths[1]: the pattern "/y" will not do: it has an empty part'
 echo "{$base,\"ignore\":\"x\"}" | bad 1:64 'ignore: an array is wanted'
-echo "{$base,\"ignore\":[1]}" | bad 1:74 'ignore: a text is wanted'
-echo "{$base,\"config\":[\"**x\"]}" | bad 1:74 'the pattern "**x" will not do'
-echo "{$base,\"counter_\":1}" | bad 1:64 'recipe: unknown key "counter_"'
+echo "{$base,\"ignore\":[1]}" | bad 1:74 'ignore[0]: a text is wanted'
+echo "{$base,\"config\":[\"**x\"]}" | bad 1:74 'config[0]: the pattern "**x" will not do'
+echo "{$base,\"counter_\":1}" | bad 1:64 'counter_: unknown key'
 echo '{"recipe":1,"counter":0}' | bad 1:13 'counter: a number from 1 to'
 echo '{"recipe":1,"version":2}' | bad 1:13 'version: a text is wanted'
 echo '{"recipe":1,"as_root":"yes"}' | bad 1:13 'as_root: true or false is wanted'
 echo '{"recipe":1,"level":"best"}' | bad 1:13 'level: "fast", "default" or a number from 1 to 19'
 echo '{"recipe":1,"level":20}' | bad 1:13 'level: "fast", "default" or a number'
 echo '{"recipe":1,"mode":"full"}' | bad 1:13 'mode: "complete" or "slim" is wanted'
-echo '{"recipe":2}' | bad 1:2 '"recipe": 1 is wanted, the version of its grammar'
-echo '{"product":"d"}' | bad 1:1 '"recipe": 1 is wanted'
-echo '[]' | bad 1:1 'recipe: an object is wanted'
-echo "{$base,\"from\":[{\"version\":\"1\"}]}" | bad 1:72 'from: "source" is missing'
-echo "{$base,\"from\":[{\"source\":\"old\",\"counter\":1}]}" | bad 1:72 'from: a counter without a version'
-echo "{$base,\"from\":[{\"source\":\"old\",\"version\":\"a:b\"}]}" | bad 1:72 'from: the version is not 1 to 64 of'
+echo '{"recipe":2}' | bad 1:2 'recipe: 1 is wanted, the version of its grammar'
+echo '{"product":"d"}' | bad 1:1 'recipe: 1 is wanted'
+echo '[]' | bad 1:1 'an object is wanted'
+echo "{$base,\"from\":[{\"version\":\"1\"}]}" | bad 1:72 'from[0]: "source" is missing'
+echo "{$base,\"from\":[{\"source\":\"old\",\"counter\":1}]}" | bad 1:88 'from[0].counter: a counter without a version'
+echo "{$base,\"from\":[{\"source\":\"old\",\"version\":\"a:b\"}]}" | bad 1:88 'from[0].version: not 1 to 64 of'
 trigger() {	# trigger COLUMN TEXT MEMBERS
-	echo "{$base,\"triggers\":[$3]}" | bad "1:$1" "$2"
+	echo "{$base,\"triggers\":[$3]}" | bad "1:$1" "triggers$2"
 }
-trigger 76 'trigger 1: unknown key "run"' '{"id":"a","run":1}'
-trigger 76 'trigger 1: the id is not 1 to 64' '{"id":"a b","argv":["/x"],"paths":["x"]}'
-trigger 76 'trigger 1: argv has 0 texts' '{"id":"a","argv":[],"paths":["x"]}'
-trigger 76 'trigger 1: argv begins with something that is no absolute path' '{"id":"a","argv":["x"],"paths":["x"]}'
-trigger 76 'trigger 1: text 1 of paths will not do: it has an empty part' '{"id":"a","argv":["/x"],"paths":["/x"]}'
-trigger 76 'trigger 1: text 1 of outputs will not do' '{"id":"a","argv":["/x"],"paths":["x"],"outputs":["../x"]}'
-trigger 76 'trigger 1: text 1 of outputs will not do: it is a reserved name' \
+trigger 76 '[0]: trigger: unknown key "run"' '{"id":"a","run":1}'
+trigger 76 '[0]: trigger: the id is not 1 to 64' '{"id":"a b","argv":["/x"],"paths":["x"]}'
+trigger 76 '[0]: trigger: argv has 0 texts' '{"id":"a","argv":[],"paths":["x"]}'
+trigger 76 '[0]: trigger: argv begins with something that is no absolute path' '{"id":"a","argv":["x"],"paths":["x"]}'
+trigger 76 '[0]: trigger: text 1 of paths will not do: it has an empty part' '{"id":"a","argv":["/x"],"paths":["/x"]}'
+trigger 76 '[0]: trigger: text 1 of outputs will not do' '{"id":"a","argv":["/x"],"paths":["x"],"outputs":["../x"]}'
+trigger 76 '[0]: trigger: text 1 of outputs will not do: it is a reserved name' \
     '{"id":"a","argv":["/x"],"paths":["x"],"outputs":["var/lib/dray/x"]}'
-trigger 76 'trigger 1: on_failure is neither' '{"id":"a","argv":["/x"],"paths":["x"],"on_failure":"x"}'
-trigger 76 'trigger 1: needs something that is no trigger before it' '{"id":"a","argv":["/x"],"paths":["x"],"needs":["a"]}'
-trigger 115 'trigger 2: a stands twice' '{"id":"a","argv":["/x"],"paths":["x"]},{"id":"a","argv":["/x"],"paths":["x"]}'
+trigger 76 '[0]: trigger: on_failure is neither' '{"id":"a","argv":["/x"],"paths":["x"],"on_failure":"x"}'
+trigger 76 '[0]: trigger: needs something that is no trigger before it' '{"id":"a","argv":["/x"],"paths":["x"],"needs":["a"]}'
+trigger 115 '[1]: trigger: a stands twice' '{"id":"a","argv":["/x"],"paths":["x"]},{"id":"a","argv":["/x"],"paths":["x"]}'
 
 # not JSON at all; no such file; what the values mean is checked as with options
 echo '{"recipe":1,}' >release/bad.json
@@ -185,23 +185,66 @@ for v in null 1.5 9223372036854775808 '"a\\u0000"'; do
 	want_status 2
 	want_text 'cannot build no.dray: release/bad.json:3:1'
 done
-echo '{"recipe":1,"to":"a","to":"b"}' >release/bad.json
-run "$DRAY" build --recipe release/bad.json -o no.dray
-want_status 2
-want_text 'release/bad.json: the JSON has a key twice in one object'
+no_json() {	# no_json LINE:COLUMN TEXT, the recipe on standard input
+	cat >release/bad.json
+	run "$DRAY" build --recipe release/bad.json -o no.dray
+	want_status 2
+	want_text "cannot build no.dray: release/bad.json:$1: $2"
+	no_file no.dray
+}
+printf '{"recipe":1,\n "from":[],\n\t"\\u0066rom":[]}' | no_json 3:2 'the JSON has a key twice in one object, at byte 26'
+printf '{"recipe":1,\n"to":"a"' | no_json 2:9 'the JSON ends too early, at byte 21'
+printf '{"recipe":1,\n"ignore":["a"}' | no_json 2:14 'not JSON at byte 26'
+printf '{"recipe":1,\n"ignore":["a"]}}\n' | no_json 2:16 'not JSON at byte 28'
+printf '{"recipe":1}\n{"recipe":1}' | no_json 2:1 'not JSON at byte 13'
+printf '\n "x"' | no_json 2:2 'the JSON is neither an object nor an array, at byte 2'
+: | no_json 1:1 'the JSON ends too early, at byte 0'
 run "$DRAY" build --recipe none.json -o no.dray
 want_status 1
 want_text 'none.json: cannot be read: no such file'
 run "$DRAY" build --recipe release -o no.dray
 want_status 2
 want_text 'release: a recipe is a regular file of at most 4 MiB'
-echo '{"recipe":1,"product":"d","version":"1","counter":1,"to":"gone"}' >release/bad.json
+
+# what an option of the same name would refuse is told by its place as well
+echo '{"recipe":1,"to":"gone"}' | bad 1:13 'to: release/gone: no such directory or archive'
+echo '{"recipe":1,"to":"word:x"}' >release/bad.json
 run "$DRAY" build --recipe release/bad.json -o no.dray
 want_status 2
-want_text 'release/gone: no such directory or archive'
-echo "{$base,\"path_sets\":[\"x\"]}" >release/bad.json
+want_text 'release/bad.json:1:13: to: word:x: unknown kind of source'
+want_text 'hint: write dir:PATH or archive:FILE'
+echo '{"recipe":1,"to":""}' | bad 1:13 'to: : the path is empty'
+echo '{"recipe":1,"product":"a b"}' | bad 1:13 'product: not 1 to 64 of A-Z a-z 0-9 . _ + -'
+echo '{"recipe":1,"version":""}' | bad 1:13 'version: not 1 to 64 of'
+echo '{"recipe":1,"os":"beos"}' | bad 1:13 'os: linux, freebsd or any is wanted'
+echo '{"recipe":1,"slot":1000}' | bad 1:13 'slot: a multiple of 512 is wanted'
+echo '{"recipe":1,"slot":262145}' | bad 1:13 'slot: a number from 1 to 262144 is wanted'
+echo '{"recipe":1,"mode":"slim"}' | bad 1:13 'mode: "slim" goes with "from" only'
+echo '{"recipe":1,"compatible":["a","b c"]}' | bad 1:31 'compatible[1]: not 1 to 64 of'
+echo '{"recipe":1,"compatible":["a","b","a"]}' | bad 1:35 'compatible[2]: a stands twice'
+echo '{"recipe":1,"compatible":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]}' |
+    bad 1:13 'compatible: more than 16'
+echo '{"recipe":1,"owner_map":["1:2","1:2,x"]}' | bad 1:32 'owner_map[1]: owner rule "x": FROM:TO'
+echo '{"recipe":1,"path_sets":["image","x"]}' | bad 1:34 'path_sets[1]: there is no path set "x": debian'
+echo '{"recipe":1,"notes":["notes.txt","new"]}' | bad 1:34 'notes[1]: release/new: an attachment is a regular file'
+echo '{"recipe":1,"notes":["a b"]}' | bad 1:22 'notes[0]: release/a b: the name of an attachment is'
+echo '{"recipe":1,"from":["old","gone"]}' | bad 1:27 'from[1]: release/gone: no such directory'
+echo '{"recipe":1,"from":[{"version":"1","source":"gone"}]}' | bad 1:36 'from[0].source: release/gone: no such directory'
+echo '{"recipe":1,"counter":2,"from":[{"source":"old","version":"1","counter":3}]}' |
+    bad 1:63 'from[0].counter: a base cannot have a higher one than the release'
+v='{"source":"old","version":"1","counter":1}'
+echo "{\"recipe\":1,\"from\":[$v,$v]}" | bad 1:64 'from[1]: two bases are called 1:1'
+echo '{"recipe":1,"notes":["gone"]}' >release/bad.json
+run "$DRAY" build --recipe release/bad.json -o no.dray
+want_status 1
+want_text 'release/bad.json:1:22: notes[0]: release/gone: cannot be read: no such file'
+# ... unless an option takes its place
+echo '{"recipe":1,"to":"gone","product":"-","version":"@","counter":1,"os":"x","slot":3}' >release/bad.json
+build --recipe release/bad.json --to release/new --product demo --version 1 --os any --slot 512 -o over.dray
+echo '{"recipe":1}' >release/bad.json
 run "$DRAY" build --recipe release/bad.json -o no.dray
 want_status 2
-want_text 'there is no path set "x"'
+want_text '--to is missing'
+want_text 'hint: give it as an option, or in the recipe'
 no_file no.dray
 no_leftover .

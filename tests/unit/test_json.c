@@ -97,12 +97,15 @@ words_other_than_true_and_false_are_refused(void)
 static void
 a_key_twice_in_one_object_is_refused_in_any_text(void)
 {
-	static const char why[] = "the JSON has a key twice in one object";
-
-	CHECK_STR(LAX("{\"a\":1,\"a\":1}"), why);
-	CHECK_STR(CANON("{\"a\":1,\"a\":1}"), why);
-	CHECK_STR(LAX("[{\"b\":{\"a\":1,\"\\u0061\":2}}]"), why);
-	CHECK_STR(LAX("{\"a\":{\"x\":1,\"y\":2},\"a\":{\"z\":3}}"), why);
+	/* the byte is that of the second one */
+	CHECK_STR(LAX("{\"a\":1,\"a\":1}"), "the JSON has a key twice in one object, at byte 7");
+	CHECK_STR(CANON("{\"a\":1,\"a\":1}"), "the JSON has a key twice in one object, at byte 7");
+	CHECK_STR(LAX("[{\"b\":{\"a\":1,\"\\u0061\":2}}]"), "the JSON has a key twice in one object, at byte 13");
+	CHECK_STR(LAX("{\"a\":{\"x\":1,\"y\":2},\"a\":{\"z\":3}}"), "the JSON has a key twice in one object, at byte 19");
+	CHECK_STR(LAX(" {\"a\\\"\" : [\"a\\\"\",{}], \"b\":1,\n\"a\\\"\":3}"),
+	    "the JSON has a key twice in one object, at byte 29");
+	CHECK_STR(LAX("[{\"a\":{\"b\":1}},{\"b\":{\"a\":1},\"a\":[],\"b\":2}]"),
+	    "the JSON has a key twice in one object, at byte 35");
 	CHECK_STR(LAX("{\"a\":{\"a\":{\"a\":1}},\"b\":{\"a\":\":\"}}"), "ok");
 }
 
@@ -139,9 +142,9 @@ the_document_is_one_object_or_array_and_nothing_after(void)
 	CHECK_STR(LAX("{\"a\":}"), "not JSON at byte 5");
 	CHECK_STR(LAX("{1:2}"), "not JSON at byte 1");
 	CHECK_STR(LAX("[}"), "not JSON at byte 1");
-	CHECK_STR(LAX("1"), "the JSON is neither an object nor an array");
-	CHECK_STR(LAX("\"a\""), "the JSON is neither an object nor an array");
-	CHECK_STR(LAX("true"), "the JSON is neither an object nor an array");
+	CHECK_STR(LAX("1"), "the JSON is neither an object nor an array, at byte 0");
+	CHECK_STR(LAX("\"a\""), "the JSON is neither an object nor an array, at byte 0");
+	CHECK_STR(LAX("true"), "the JSON is neither an object nor an array, at byte 0");
 }
 
 static void
