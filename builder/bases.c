@@ -2,7 +2,6 @@
  * bases.c - two walks: the first over all old contents fills the index of features, the second over the new ones asks
  * it. A choice is made for each base by itself, and equal choices become one; bases that hold the same need one recipe.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "dray/descriptor.h"
 #include "dray/num.h"
 #include "dray/pool.h"
-#include "tool/tool.h"
 
 #define INDEX_FEATURES (24u * 1024u * 1024u)	/* of all bases, about: 8 bytes each */
 #define TELLING 32u		/* features that a content must have before sharing none of them counts against a base */
@@ -21,6 +19,7 @@ struct worker {
 	struct match_roll roll;
 	struct match_list list;
 	struct match_query query;
+	struct chooser *k;
 	struct build_choice *v;
 	size_t n, cap;
 	uint8_t *kind;		/* of the content that is walked; NULL: not asked */
@@ -30,14 +29,12 @@ struct worker {
 struct chooser {
 	struct pack_reader *r;
 	const struct build_resolved *rs;
-	const struct build_work *o;
+	struct build_work *o;
 	struct worker *workers;
 	struct match_index *ix;
 	struct build_names *names;
 	struct build_bases *out;
 	unsigned least;		/* shift */
-	_Atomic uint64_t done;
-	uint64_t total;
 };
 
 static bool
@@ -51,6 +48,8 @@ take(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err *e)
 {
 	struct worker *w = ctx;
 
+	if (build_work_step(w->k->o, len, e) != 0)
+		return -1;
 	if (at == 0 && w->kind != NULL)
 		*w->kind = (uint8_t)build_kind_of(p, len);
 	return w->features ? build_match_roll_add(&w->roll, p, len, UINT64_MAX, &w->list, e) : 0;
@@ -60,18 +59,10 @@ static int
 walk(struct chooser *k, struct worker *w, uint32_t i, bool old, struct dray_err *e)
 {
 	const struct build_content *c = &k->rs->contents[i];
-	uint64_t done;
 
-	if (tool_signal_seen() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	w->list.n = 0;
 	w->roll = (struct match_roll){ .shift = build_match_shift(c->size, MATCH_FEATURES_MAX, k->least) };
-	if (build_pack_walk(k->r, &w->walk, i, old, e) != 0)
-		return -1;
-	done = atomic_fetch_add(&k->done, c->size) + c->size;
-	if (k->o->progress != NULL)
-		k->o->progress(k->o->ctx, done, k->total);
-	return 0;
+	return build_pack_walk(k->r, &w->walk, i, old, e);
 }
 
 static int
@@ -262,6 +253,7 @@ make_workers(struct chooser *k, struct dray_err *e)
 
 		w->walk.take = take;
 		w->walk.ctx = w;
+		w->k = k;
 		if ((w->walk.buf = malloc(PACK_WALK_BYTES)) == NULL)
 			return dray_fail(e, DRAY_E_IO, "out of memory");
 		if (dray_sha256_new(&w->walk.block, e) != 0 || dray_sha256_new(&w->walk.whole, e) != 0)
@@ -287,10 +279,10 @@ free_workers(struct chooser *k)
 }
 
 int
-build_bases_choose(struct pack_reader *r, const struct build_work *o, struct build_bases *out, struct dray_err *e)
+build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bases *out, struct dray_err *e)
 {
 	struct chooser k = { .r = r, .rs = r->rs, .o = o, .out = out, .least = MATCH_SHIFT_MIN };
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, total = 0;
 	bool need = false;
 	int rc = -1;
 
@@ -299,18 +291,19 @@ build_bases_choose(struct pack_reader *r, const struct build_work *o, struct bui
 		const struct build_content *c = &r->rs->contents[i];
 
 		bytes += is_usable(r->rs, i) ? c->size : 0;
-		k.total += c->wanted ? c->size : 0;
+		total += c->wanted ? c->size : 0;
 		need |= c->wanted && c->size > 0 && (build_resolved_all(r->rs) & ~c->solid) != 0;
 	}
 	k.least = build_match_shift(bytes, INDEX_FEATURES, MATCH_SHIFT_MIN);
+	need = need && bytes > 0;
+	build_work_begin(o, "compare", need ? total + bytes : total);
 	if ((out->kind = calloc(r->rs->n_contents + 1, 1)) == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
 	if (make_workers(&k, e) != 0)
 		goto out;
-	if (need && bytes > 0) {
-		k.total += bytes;
+	if (need) {
 		if (build_names_new(r->rs, &k.names, e) != 0 ||
 		    build_match_index_new(r->rs->n_contents, o->threads, &k.ix, e) != 0 ||
 		    dray_parallel(o->threads, r->rs->n_contents, 4, learn, &k, e) != 0 ||
@@ -326,7 +319,7 @@ out:
 	build_names_free(k.names);
 	if (rc != 0)
 		build_bases_free(out);
-	return rc;
+	return build_work_end(o, rc);
 }
 
 void

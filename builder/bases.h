@@ -9,6 +9,7 @@
 
 #include "builder/pack_read.h"
 #include "builder/resolve.h"
+#include "builder/work.h"
 #include "dray/err.h"
 
 enum build_kind {	/* in the order in which frames of small contents are filled */
@@ -28,17 +29,11 @@ struct build_bases {
 	size_t n;
 };
 
-struct build_work {		/* how to work, and whom to tell */
-	unsigned threads;
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes; may be NULL */
-	void *ctx;
-};
-
 /**
- * build_bases_choose - look at all contents once
+ * build_bases_choose - look at all contents once; the phase "compare"
  * Takes the sums of wanted contents above DRAY_FRAME_DEFAULT. Depends on contents and paths alone.
  */
-DRAY_MUST_CHECK int build_bases_choose(struct pack_reader *r, const struct build_work *o, struct build_bases *out,
+DRAY_MUST_CHECK int build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bases *out,
     struct dray_err *e);
 void build_bases_free(struct build_bases *b);
 

@@ -179,7 +179,7 @@ load(const struct build_opts *o, const char *spec, struct build_release **out, s
 	so.spool_dir = dir;
 	tool_progress_begin(&p, o->common, "read", 0);
 	rc = build_source_load(spec, &so, out, e);
-	tool_progress_end(&p);
+	tool_progress_end(&p, rc == 0);
 	free(dir);
 	return rc;
 }
@@ -267,9 +267,8 @@ static int
 pack(const struct build_opts *o, struct build_result *r, struct build_resolved **rs, struct dray_err *e)
 {
 	struct build_release *bases[DRAY_MAX_BASES];
-	struct tool_progress look, p;
 	struct build_pack_opts po = { .level = o->level, .slim = o->slim, .threads = (unsigned)o->common->jobs,
-		.cache = r->cache, .look = tool_progress_at, .look_ctx = &look, .progress = tool_progress_at, .ctx = &p };
+		.cache = r->cache, .common = o->common };
 	char *dir;
 	int rc;
 
@@ -280,11 +279,7 @@ pack(const struct build_opts *o, struct build_result *r, struct build_resolved *
 	if ((dir = temp_dir(o)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	po.dir = dir;
-	tool_progress_begin(&look, o->common, "compare", 0);
-	tool_progress_begin(&p, o->common, "pack", (*rs)->wanted_bytes);
 	rc = build_pack(*rs, &po, &r->packed, e);
-	tool_progress_end(&look);
-	tool_progress_end(&p);
 	free(dir);
 	return rc;
 }
@@ -295,7 +290,7 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 {
 	struct dray_bundle_opts bo = { .unsigned_ok = true, .threads = (unsigned)o->common->jobs };
 	struct tool_progress p;
-	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true,
+	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true, .stop = tool_signal_seen,
 		.progress = tool_progress_at, .ctx = &p };
 	struct dray_bundle *b;
 	int rc;
@@ -304,14 +299,14 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 		return dray_wrap(e, "the new bundle does not read back");
 	tool_progress_begin(&p, o->common, "check", r->sizes.total);
 	rc = dray_bundle_check(b, &co, e);
-	tool_progress_end(&p);
+	tool_progress_end(&p, rc == 0);
 	if (rc == 0) {
 		memcpy(r->id, dray_bundle_id(b), sizeof(r->id));
 		r->n_signed = dray_bundle_slot(b)->n;
 		tool_count(dray_bundle_index(b), &r->counts);
 	}
 	dray_bundle_close(b);
-	return rc == 0 ? 0 : dray_wrap(e, "the new bundle does not read back");
+	return rc == 0 || e->code == DRAY_E_SIGNAL ? rc : dray_wrap(e, "the new bundle does not read back");
 }
 
 static int
@@ -321,7 +316,7 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	struct build_resolved *rs = NULL;
 	struct build_note *notes = NULL;
 	struct dray_key *keys[DRAY_SLOT_SIGS_MAX] = { NULL };
-	unsigned threads = (unsigned)o->common->jobs;
+	struct build_work work = { .threads = (unsigned)o->common->jobs, .common = o->common };
 	int64_t at = now_ms();
 	int rc = -1;
 
@@ -342,7 +337,7 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	if (pack(o, r, &rs, e) != 0)
 		goto out;
 	at = now_ms();
-	if (build_write(t->fd, d, rs, r->packed, notes, o->notes.n, o->level, threads, &r->sizes, e) != 0 ||
+	if (build_write(t->fd, d, rs, r->packed, notes, o->notes.n, o->level, &work, &r->sizes, e) != 0 ||
 	    (o->keys.n > 0 &&
 	    build_sign_fd(t->fd, (const struct dray_key *const *)keys, o->keys.n, false, e) != 0))
 		goto out;

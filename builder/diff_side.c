@@ -42,7 +42,7 @@ open_source(struct diff_side *s, const struct build_diff_opts *o, struct dray_er
 
 	tool_progress_begin(&p, o->common, "read", 0);
 	rc = build_source_load(s->name, &so, &s->r, e);
-	tool_progress_end(&p);
+	tool_progress_end(&p, rc == 0);
 	if (rc == 0)
 		s->n = (uint32_t)s->r->n;
 	return rc;

@@ -68,6 +68,7 @@ struct extract_worker {
 	struct dray_decoder *dec;
 	struct dray_sha256 *sha;	/* of a whole content, running */
 	struct dray_sha256 *once;	/* of a frame's stored bytes */
+	uint64_t put;			/* bytes of the content that were written */
 	uint8_t *stored, *out, *ref;
 	size_t stored_cap, out_cap, ref_cap;
 	struct dray_range *ranges;

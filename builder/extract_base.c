@@ -34,7 +34,7 @@ load(struct extract *x, const char *spec, struct build_release **out, struct dra
 
 	tool_progress_begin(&p, x->o->common, "read", 0);
 	rc = build_source_load(spec, &so, out, e);
-	tool_progress_end(&p);
+	tool_progress_end(&p, rc == 0);
 	return rc == 0 ? 0 : dray_wrap(e, "--base");
 }
 

@@ -160,10 +160,11 @@ put_bytes(struct extract *x, struct extract_worker *w, int fd, const uint8_t *p,
 			return dray_fail_errno(e, "write");
 		p += n;
 		len -= (size_t)n;
+		w->put += (uint64_t)n;
+		tool_progress_at(&x->progress, atomic_fetch_add(&x->done, (uint64_t)n) + (uint64_t)n, x->total);
 	}
 	if (tool_signal_seen() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-	(void)x;
 	return 0;
 }
 
@@ -225,12 +226,15 @@ build_extract_make(struct extract *x, struct extract_worker *w, uint32_t content
 	dray_index_content(x->ix, content, &c);
 	if (c.size == 0)
 		return 0;	/* the index has proved that no bytes have this hash */
+	w->put = 0;
 	for (way = build_extract_way(x, content, 0, &r); way != EXTRACT_NO_WAY;
 	    way = build_extract_way(x, content, way + 1, &r)) {
 		int rc;
 
 		if (last != EXTRACT_NO_WAY && (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0))
 			return dray_fail_errno(e, "begin again");
+		atomic_fetch_sub(&x->done, w->put);	/* of a way that led nowhere */
+		w->put = 0;
 		last = way;
 		if (dray_sha256_begin(w->sha, e) != 0)
 			return -1;

@@ -21,6 +21,8 @@ build_extract_blame(const struct extract *x, uint32_t entry, struct dray_err *e)
 	char quoted[600];
 	struct dray_entry en;
 
+	if (e->code == DRAY_E_SIGNAL)
+		return -1;
 	dray_index_entry(x->ix, entry, &en);
 	return dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
 }
@@ -178,17 +180,10 @@ file_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 {
 	struct extract *x = ctx;
 	struct extract_node *nd = &x->nodes[x->files[i] & UINT32_MAX];
-	struct dray_content c;
-	uint64_t at;
 
 	if (tool_signal_seen() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-	if (make_file(x, &x->workers[worker], nd, e) != 0)
-		return blame(x, nd, e);
-	dray_index_content(x->ix, nd->content, &c);
-	at = atomic_fetch_add(&x->done, c.size) + c.size;
-	tool_progress_at(&x->progress, at, x->total);
-	return 0;
+	return make_file(x, &x->workers[worker], nd, e) == 0 ? 0 : blame(x, nd, e);
 }
 
 static int
@@ -350,7 +345,7 @@ build_extract_put(struct extract *x, struct dray_err *e)
 		return -1;
 	tool_progress_begin(&x->progress, x->o->common, "extract", x->total);
 	rc = dray_parallel(x->threads, x->n_files, 16, file_job, x, e);
-	tool_progress_end(&x->progress);
+	tool_progress_end(&x->progress, rc == 0);
 	if (rc != 0 || make_others(x, e) != 0 || make_links(x, e) != 0 || close_dirs(x, e) != 0)
 		return -1;
 	return count(x, e);

@@ -27,6 +27,7 @@ struct planner {
 	struct pack_reader *r;
 	const struct build_resolved *rs;
 	const struct build_bases *b;
+	struct build_work *work;
 	struct pack_plan *p;
 	struct item *items;
 	size_t n;
@@ -207,7 +208,7 @@ map_item(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct item *it = &k->items[i];
 
 	(void)worker;
-	return it->mapped ? build_pieces_map(k->r, it->content, it->base, &it->map, e) : 0;
+	return it->mapped ? build_pieces_map(k->r, k->work, it->content, it->base, &it->map, e) : 0;
 }
 
 /* does every base have a copy or a delta? @covered: bases for which a delta is planned */
@@ -255,18 +256,23 @@ list_items(struct planner *k, bool slim, struct dray_err *e)
 }
 
 int
-build_pack_plan_make(struct pack_reader *r, const struct build_bases *b, const struct build_work *o, bool slim,
+build_pack_plan_make(struct pack_reader *r, const struct build_bases *b, struct build_work *o, bool slim,
     struct pack_plan *p, struct dray_err *e)
 {
-	struct planner k = { .r = r, .rs = r->rs, .b = b, .p = p };
+	struct planner k = { .r = r, .rs = r->rs, .b = b, .work = o, .p = p };
+	uint64_t bytes = 0;
 	int rc = -1;
 
 	if ((k.in_frame = calloc(r->rs->n_contents + 1, sizeof(*k.in_frame))) == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	if (list_items(&k, slim, e) != 0 || dray_parallel(o->threads, k.n, 1, map_item, &k, e) != 0 ||
-	    fill_frames(&k, e) != 0)
+	if (list_items(&k, slim, e) != 0)
+		goto out;
+	for (size_t i = 0; i < k.n; i++)
+		bytes += k.items[i].mapped ? k.items[i].c->size + r->rs->contents[k.items[i].base].size : 0;
+	build_work_begin(o, "match", bytes);
+	if (build_work_end(o, dray_parallel(o->threads, k.n, 1, map_item, &k, e)) != 0 || fill_frames(&k, e) != 0)
 		goto out;
 	rc = 0;
 out:

@@ -17,7 +17,6 @@
 #include "dray/frame.h"
 #include "dray/num.h"
 #include "dray/pool.h"
-#include "tool/tool.h"
 
 #define CACHE_RULES "dray frame 1"	/* changes when the same inputs are to give something else */
 #define TRIAL_LEVEL 3
@@ -45,9 +44,8 @@ struct packer {
 	uint32_t *order;		/* in which frames are packed */
 	struct worker *workers;
 	struct dray_desc *desc;		/* the widest limits, to decode with */
+	struct build_work work;
 	_Atomic uint64_t end;		/* of the unnamed file */
-	_Atomic uint64_t done;		/* bytes */
-	uint64_t total;
 };
 
 static int64_t
@@ -230,11 +228,10 @@ pack_one(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct pack_result *r = &k->results[k->order[i]];
 	struct dray_encode_out best = { .p = NULL };
 	uint8_t key[32] = { 0 };
-	uint64_t done;
 	int rc = 1;
 
-	if (tool_signal_seen() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (build_work_step(&k->work, 0, e) != 0)
+		return -1;
 	if (read_src(k, w, f, e) != 0 || read_ref(k, w, f, e) != 0)
 		return -1;
 	if (k->o->cache != NULL && (key_of(k, w, f, key, e) != 0 || (rc = from_cache(k, w, f, key, r, e)) < 0))
@@ -248,10 +245,7 @@ pack_one(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 			return -1;
 		build_cache_put(k->o->cache, w->h, key, best.kind, best.raw, best.p, best.len);
 	}
-	done = atomic_fetch_add(&k->done, f->out) + f->out;
-	if (k->o->progress != NULL)
-		k->o->progress(k->o->ctx, done, k->total);
-	return 0;
+	return build_work_step(&k->work, f->out, e);
 }
 
 /* --- the whole ----------------------------------------------------------------------------------------------------- */
@@ -279,10 +273,8 @@ largest_first(struct packer *k, struct dray_err *e)
 		free(v);
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	}
-	for (size_t i = 0; i < k->plan.n_frames; i++) {
+	for (size_t i = 0; i < k->plan.n_frames; i++)
 		v[i] = (struct cost){ k->plan.frames[i].out + k->plan.frames[i].ref, (uint32_t)i };
-		k->total += k->plan.frames[i].out;
-	}
 	qsort(v, k->plan.n_frames, sizeof(*v), cost_cmp);
 	for (size_t i = 0; i < k->plan.n_frames; i++)
 		k->order[i] = v[i].frame;
@@ -330,19 +322,32 @@ packer_free(struct packer *k)
 static int
 plan(struct packer *k, struct dray_err *e)
 {
-	const struct build_work work = { .threads = k->o->threads, .progress = k->o->look, .ctx = k->o->look_ctx };
-
 	if (build_pack_reader_begin(&k->reader, k->rs, e) != 0 ||
-	    build_bases_choose(&k->reader, &work, &k->bases, e) != 0)
+	    build_bases_choose(&k->reader, &k->work, &k->bases, e) != 0)
 		return -1;
-	return build_pack_plan_make(&k->reader, &k->bases, &work, k->o->slim, &k->plan, e);
+	return build_pack_plan_make(&k->reader, &k->bases, &k->work, k->o->slim, &k->plan, e);
+}
+
+static int
+encode_all(struct packer *k, struct dray_err *e)
+{
+	uint64_t bytes = 0;
+	int rc;
+
+	if (largest_first(k, e) != 0 || make_workers(k, e) != 0)
+		return -1;
+	for (size_t i = 0; i < k->plan.n_frames; i++)
+		bytes += k->plan.frames[i].out;
+	build_work_begin(&k->work, "pack", bytes);
+	rc = dray_parallel(k->o->threads, k->plan.n_frames, 1, pack_one, k, e);
+	return build_work_end(&k->work, rc);
 }
 
 int
 build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct build_packed **out, struct dray_err *e)
 {
 	struct build_packed *to = calloc(1, sizeof(*to));
-	struct packer k = { .o = o, .rs = rs, .to = to };
+	struct packer k = { .o = o, .rs = rs, .to = to, .work = { .threads = o->threads, .common = o->common } };
 	int64_t at = now_ms();
 	int rc = -1;
 
@@ -358,9 +363,7 @@ build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct bu
 		goto out;
 	to->look_ms = now_ms() - at;
 	at += to->look_ms;
-	if (largest_first(&k, e) != 0 || make_workers(&k, e) != 0 ||
-	    dray_parallel(o->threads, k.plan.n_frames, 1, pack_one, &k, e) != 0 ||
-	    build_pack_rows(rs, &k.plan, k.results, o->slim, to, e) != 0)
+	if (encode_all(&k, e) != 0 || build_pack_rows(rs, &k.plan, k.results, o->slim, to, e) != 0)
 		goto out;
 	to->encode_ms = now_ms() - at;
 	*out = to;

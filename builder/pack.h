@@ -11,6 +11,7 @@
 #include "builder/cache.h"
 #include "builder/resolve.h"
 #include "dray/err.h"
+#include "tool/tool.h"
 
 #define BUILD_BLOCK_BYTES (4u * 1024u * 1024u)	/* stored bytes of a block, unless one frame alone is larger */
 
@@ -20,10 +21,7 @@ struct build_pack_opts {
 	unsigned threads;
 	const char *dir;		/* where the unnamed file is made: the folder of the output */
 	struct build_cache *cache;	/* may be NULL */
-	void (*look)(void *ctx, uint64_t done, uint64_t total);		/* bytes looked at, to choose bases; may be NULL */
-	void *look_ctx;
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes packed; may be NULL */
-	void *ctx;
+	const struct tool_common *common;	/* whom to tell how far it is; NULL: nobody */
 };
 
 struct build_stored { uint64_t at; uint32_t len; };	/* of one frame, in the unnamed file */
@@ -50,7 +48,7 @@ struct build_packed {
 };
 
 /**
- * build_pack - make frames and recipes, and add them to rs->tables
+ * build_pack - make frames and recipes, and add them to rs->tables; the phases "compare", "match" and "pack"
  * Each content is hashed again as it is read, each frame is decoded again and compared.
  * The result depends on the contents, paths, level and mode, not on threads, timing or cache.
  * Return: 0, or -1: DRAY_E_IO (a content changed since the scan, with its path), DRAY_E_ROOM, DRAY_E_SIGNAL.

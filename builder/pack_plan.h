@@ -55,16 +55,16 @@ struct pack_ranges {			/* base bytes for each piece of a large content */
 };
 
 /**
- * build_pack_plan_make - deltas first, then full copies
+ * build_pack_plan_make - deltas first, then full copies; the phase "match"
  * @slim: full copies only where a base is without copy and delta, and of config files
  * Takes the sums of all bases that are read in parts.
  */
 DRAY_MUST_CHECK int build_pack_plan_make(struct pack_reader *r, const struct build_bases *b,
-    const struct build_work *o, bool slim, struct pack_plan *p, struct dray_err *e);
+    struct build_work *o, bool slim, struct pack_plan *p, struct dray_err *e);
 void build_pack_plan_free(struct pack_plan *p);
 
 /** build_pieces_map - the blocks of @base that each piece of DRAY_FRAME_DEFAULT bytes of @content has most in common with */
-DRAY_MUST_CHECK int build_pieces_map(struct pack_reader *r, uint32_t content, uint32_t base, struct pack_ranges *out,
-    struct dray_err *e);
+DRAY_MUST_CHECK int build_pieces_map(struct pack_reader *r, struct build_work *o, uint32_t content, uint32_t base,
+    struct pack_ranges *out, struct dray_err *e);
 
 #endif

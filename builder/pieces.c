@@ -9,7 +9,6 @@
 #include "builder/match_index.h"
 #include "builder/pack_plan.h"
 #include "dray/descriptor.h"
-#include "tool/tool.h"
 
 #define FEATURES (2u * 1024u * 1024u)		/* of the base, about: 8 bytes each */
 #define REPEATS 8u				/* of the blocks that have a feature so many count */
@@ -18,6 +17,7 @@
 struct hits { uint32_t block, n; };
 
 struct mapper {
+	struct build_work *work;
 	struct pack_walk walk;
 	struct match_roll roll;
 	struct match_list base, piece;
@@ -37,8 +37,8 @@ take_base(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err 
 	struct mapper *m = ctx;
 
 	(void)at;
-	if (tool_signal_seen() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (build_work_step(m->work, len, e) != 0)
+		return -1;
 	return build_match_roll_add(&m->roll, p, len, PACK_SUM_BLOCK, &m->base, e);
 }
 
@@ -153,8 +153,8 @@ take_content(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_e
 {
 	struct mapper *m = ctx;
 
-	if (tool_signal_seen() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (build_work_step(m->work, len, e) != 0)
+		return -1;
 	/* a piece is a whole number of walks */
 	if (build_match_roll_add(&m->roll, p, len, UINT64_MAX, &m->piece, e) != 0)
 		return -1;
@@ -166,9 +166,10 @@ take_content(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_e
 _Static_assert(DRAY_FRAME_DEFAULT % PACK_WALK_BYTES == 0, "a piece is a whole number of walks");
 
 int
-build_pieces_map(struct pack_reader *r, uint32_t content, uint32_t base, struct pack_ranges *out, struct dray_err *e)
+build_pieces_map(struct pack_reader *r, struct build_work *o, uint32_t content, uint32_t base,
+    struct pack_ranges *out, struct dray_err *e)
 {
-	struct mapper m = { .base_content = base, .base_size = r->rs->contents[base].size,
+	struct mapper m = { .work = o, .base_content = base, .base_size = r->rs->contents[base].size,
 		.size = r->rs->contents[content].size, .out = out };
 	unsigned shift = build_match_shift(m.base_size, FEATURES, MATCH_SHIFT_MIN);
 	int rc = -1;

@@ -252,6 +252,8 @@ build_path_err(struct dray_err *e, const struct build_release *r, const char *pa
 {
 	char quoted[600];	/* longer ones are cut with "...": the text of an error is bounded */
 
+	if (e->code == DRAY_E_SIGNAL)	/* where it was interrupted tells nothing */
+		return -1;
 	dray_quote(path, len, quoted, sizeof(quoted));
 	return dray_wrap(e, "%s: %s", r->name, len == 0 ? "." : quoted);
 }

@@ -79,9 +79,24 @@ same_as_listed(const struct build_node *nd, const struct dray_stat *st)
 	    st->size == nd->size && st->mtime_sec == nd->mtime_sec && st->mtime_nsec == nd->mtime_nsec;
 }
 
+/* a large file is neither silent nor deaf to signals while it is read */
+static int
+watch(void *ctx, size_t len, struct dray_err *e)
+{
+	struct build_scan *s = ctx;
+	uint64_t done = atomic_fetch_add(&s->done, len) + len;
+
+	if (tool_signal_seen() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (s->o->progress != NULL)
+		s->o->progress(s->o->ctx, done, s->total);
+	return 0;
+}
+
 static int
 hash_node(struct build_scan *s, struct build_scan_worker *w, struct build_node *nd, struct dray_err *e)
 {
+	const struct dray_watch each = { watch, s };
 	struct dray_stat before, after;
 	uint64_t size;
 	int fd, rc = -1;
@@ -96,7 +111,7 @@ hash_node(struct build_scan *s, struct build_scan_worker *w, struct build_node *
 		dray_fail(e, DRAY_E_IO, "changed while the tree was read");
 		goto out;
 	}
-	if (dray_sha256_fd(w->sha, fd, w->buf, BUILD_SCAN_BUF, &size, nd->sha256, e) != 0 ||
+	if (dray_sha256_fd_watch(w->sha, fd, w->buf, BUILD_SCAN_BUF, &each, &size, nd->sha256, e) != 0 ||
 	    build_scan_xattrs(s->o, w, fd, nd, e) != 0)
 		goto out;
 	if (os_stat_at(fd, "", &after) != 0) {
@@ -107,8 +122,6 @@ hash_node(struct build_scan *s, struct build_scan_worker *w, struct build_node *
 		dray_fail(e, DRAY_E_IO, "changed while it was read");
 		goto out;
 	}
-	if (s->o->progress != NULL)
-		s->o->progress(s->o->ctx, atomic_fetch_add(&s->done, size) + size, s->total);
 	rc = 0;
 out:
 	close(fd);

@@ -15,7 +15,6 @@
 #include "dray/num.h"
 #include "dray/slot.h"
 #include "dray/tar.h"
-#include "tool/tool.h"
 
 #define COPY_BYTES (1024u * 1024u)
 
@@ -23,6 +22,7 @@ struct writer {
 	int fd;
 	uint64_t at;		/* end of what has been written */
 	struct dray_sha256 *sha;
+	struct build_work *work;
 	uint8_t *buf;		/* COPY_BYTES */
 };
 
@@ -83,7 +83,7 @@ copy_frame(struct writer *w, int from, const struct build_stored *f, struct dray
 			return dray_fail_errno(e, "the temporary file cannot be read");
 		if (n == 0)
 			return dray_fail(e, DRAY_E_IO, "the temporary file has become shorter");
-		if (put(w, w->buf, (size_t)n, e) != 0)
+		if (put(w, w->buf, (size_t)n, e) != 0 || build_work_step(w->work, (uint64_t)n, e) != 0)
 			return -1;
 		at += (uint64_t)n;
 		len -= (uint64_t)n;
@@ -100,8 +100,6 @@ put_blocks(struct writer *w, const struct build_packed *p, struct dray_err *e)
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		uint64_t left = p->blocks[i];
 
-		if (tool_signal_seen() != 0)
-			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 		snprintf(name, sizeof(name), "blocks/%06zu", i);
 		if (put_header(w, name, p->blocks[i], e) != 0)
 			return -1;
@@ -176,10 +174,10 @@ make_slot(struct writer *w, const struct dray_desc *d, const char *json, size_t 
 
 int
 build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct build_packed *packed,
-    const struct build_note *notes, size_t n_notes, int level, unsigned threads, struct build_sizes *sizes,
+    const struct build_note *notes, size_t n_notes, int level, struct build_work *work, struct build_sizes *sizes,
     struct dray_err *e)
 {
-	struct writer w = { .fd = fd, .buf = malloc(COPY_BYTES) };
+	struct writer w = { .fd = fd, .work = work, .buf = malloc(COPY_BYTES) };
 	uint8_t *dir = NULL, *chunks = NULL, *slot = malloc((size_t)d->slot);
 	char *json = NULL, *readme = NULL, name[128];
 	size_t dir_len, chunks_len, json_len, readme_len;
@@ -187,6 +185,7 @@ build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct
 	int rc = -1;
 
 	*sizes = (struct build_sizes){ .frames = packed->stored, .slot = d->slot };
+	build_work_begin(work, "write", packed->stored);
 	if (w.buf == NULL || slot == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
@@ -194,7 +193,7 @@ build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct
 	set_names(d, packed);
 	set_limits(d, packed);
 	if (dray_sha256_new(&w.sha, e) != 0 ||
-	    dray_iw_finish(rs->tables, level, threads, &dir, &dir_len, &chunks, &chunks_len, e) != 0 ||
+	    dray_iw_finish(rs->tables, level, work->threads, &dir, &dir_len, &chunks, &chunks_len, e) != 0 ||
 	    build_readme_text(d, &readme, &readme_len, e) != 0)
 		goto out;
 	d->n_members = 0;
@@ -249,5 +248,5 @@ out:
 	free(slot);
 	free(json);
 	free(readme);
-	return rc;
+	return build_work_end(work, rc);
 }

@@ -9,6 +9,7 @@
 
 #include "builder/pack.h"
 #include "builder/resolve.h"
+#include "builder/work.h"
 #include "dray/descriptor.h"
 #include "dray/err.h"
 
@@ -36,14 +37,14 @@ DRAY_MUST_CHECK int build_notes_load(const char *const *paths, size_t n, struct 
 void build_notes_free(struct build_note *v, size_t n);
 
 /**
- * build_write - write a whole bundle without signatures into @fd, an empty file
+ * build_write - write a whole bundle without signatures into @fd, an empty file; the phase "write"
  * @d: product, version, counter, os, built, compatible, bases, slot, slim are set, components and phases may be (else
  *     one of each, "main"); the rest is filled here
  * @rs: its tables are finished here
  * @level: zstd level of the index
  */
 DRAY_MUST_CHECK int build_write(int fd, struct dray_desc *d, struct build_resolved *rs,
-    const struct build_packed *packed, const struct build_note *notes, size_t n_notes, int level, unsigned threads,
+    const struct build_packed *packed, const struct build_note *notes, size_t n_notes, int level, struct build_work *work,
     struct build_sizes *sizes, struct dray_err *e);
 
 #endif

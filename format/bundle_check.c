@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,8 @@ struct check {
 	struct use *uses;
 	pthread_mutex_t lock;		/* of wholes[].next */
 	pthread_cond_t turn;
+	_Atomic uint64_t done;		/* bytes hashed and unpacked */
+	uint64_t total;
 };
 
 struct job {
@@ -109,6 +112,34 @@ wrap_frame(const struct check *c, uint32_t frame, struct dray_err *e)
 	return dray_wrap(e, "frame %u at byte %" PRIu64, frame, f.at);
 }
 
+static bool
+is_stopped(const struct check *c)
+{
+	return c->o->stop != NULL && c->o->stop() != 0;
+}
+
+static int
+stopped(struct dray_err *e)
+{
+	return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+}
+
+/* bytes that a frame gives; one with base ranges needs bytes that are not in the bundle */
+static uint32_t
+unpacked(const struct check *c, const struct dray_frame *f)
+{
+	return c->o->deep && f->range_count == 0 ? f->out : 0;
+}
+
+static void
+tell(struct check *c, uint64_t len)
+{
+	uint64_t done = atomic_fetch_add(&c->done, len) + len;
+
+	if (c->o->progress != NULL)
+		c->o->progress(c->o->ctx, done, c->total);
+}
+
 static int
 compare_content(const struct check *c, const uint8_t got[32], uint32_t content, struct dray_err *e)
 {
@@ -134,7 +165,9 @@ await_turn(struct check *c, struct whole *w, uint32_t piece)
 			break;
 		}
 		clock_gettime(CLOCK_REALTIME, &ts);
-		ts.tv_sec += 1;		/* only to look for a stopped pool; turns are signalled */
+		ts.tv_nsec += 50 * 1000 * 1000;	/* only to look for a stopped pool; turns are signalled */
+		ts.tv_sec += ts.tv_nsec / 1000000000;
+		ts.tv_nsec %= 1000000000;
 		pthread_cond_timedwait(&c->turn, &c->lock, &ts);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -242,14 +275,19 @@ run_job(void *ctx, unsigned worker, void *job, struct dray_err *e)
 	if (w->h == NULL)
 		rc = dray_sha256_new(&w->h, e);
 	for (uint32_t i = j->first; rc == 0 && i < j->first + j->count; i++) {
+		if (is_stopped(c)) {
+			rc = stopped(e);
+			break;
+		}
 		dray_index_frame(c->ix, i, &f);
 		if ((rc = dray_sha256_once(w->h, p, f.stored, got, e)) == 0 && memcmp(got, f.sha256, sizeof got) != 0)
 			rc = dray_fail(e, DRAY_E_FORMAT, "its bytes do not have the hash in the index");
-		/* a frame with base ranges needs bytes that are not in the bundle */
-		if (rc == 0 && c->o->deep && f.range_count == 0)
+		if (rc == 0 && unpacked(c, &f) > 0)
 			rc = decode_frame(c, w, i, &f, p, e);
 		if (rc != 0 && e->code != DRAY_OK)
 			wrap_frame(c, i, e);
+		if (rc == 0)
+			tell(c, f.stored + unpacked(c, &f));
 		p += f.stored;
 	}
 	drop_job(NULL, j);
@@ -315,8 +353,7 @@ walk_block(struct check *c, uint32_t block, uint32_t *frame, uint64_t *at, struc
 		return -1;
 	*frame = end;
 	*at = (start + len + DRAY_TAR_BLOCK - 1) / DRAY_TAR_BLOCK * DRAY_TAR_BLOCK;
-	if (c->o->progress != NULL)
-		c->o->progress(c->o->ctx, *at, c->b->length);
+	tell(c, DRAY_TAR_BLOCK + *at - (start + len));
 	return 0;
 }
 
@@ -325,9 +362,16 @@ walk_blocks(struct check *c, struct dray_err *e)
 {
 	uint64_t at = dray_bundle_head_len(c->b);
 	uint8_t end[DRAY_TAR_END];
+	struct dray_frame f;
 	uint32_t frame = 0;
 	int rc;
 
+	c->total = c->b->length;
+	for (uint32_t i = 0; i < dray_index_rows(c->ix, DRAY_T_FRAMES); i++) {
+		dray_index_frame(c->ix, i, &f);
+		c->total += unpacked(c, &f);
+	}
+	tell(c, at);
 	for (uint32_t i = 0; i < c->b->desc->blocks; i++)
 		if ((rc = walk_block(c, i, &frame, &at, e)) != 0)
 			return rc;

@@ -103,6 +103,13 @@ int
 dray_sha256_fd(struct dray_sha256 *h, int fd, uint8_t *buf, size_t cap, uint64_t *size,
     uint8_t out[DRAY_SHA256_LEN], struct dray_err *e)
 {
+	return dray_sha256_fd_watch(h, fd, buf, cap, NULL, size, out, e);
+}
+
+int
+dray_sha256_fd_watch(struct dray_sha256 *h, int fd, uint8_t *buf, size_t cap, const struct dray_watch *w,
+    uint64_t *size, uint8_t out[DRAY_SHA256_LEN], struct dray_err *e)
+{
 	uint64_t at = 0;
 	ssize_t n;
 
@@ -119,6 +126,8 @@ dray_sha256_fd(struct dray_sha256 *h, int fd, uint8_t *buf, size_t cap, uint64_t
 		if (dray_sha256_add(h, buf, (size_t)n, e) != 0)
 			return -1;
 		at += (uint64_t)n;
+		if (w != NULL && w->each(w->ctx, (size_t)n, e) != 0)
+			return -1;
 	}
 	*size = at;
 	return dray_sha256_end(h, out, e);

@@ -48,9 +48,8 @@ struct dray_pool {
 	unsigned n_workers;
 };
 
-/* signals are the main thread's business: workers are born with all of them blocked */
-static int
-start_thread(pthread_t *t, void *(*fn)(void *), void *arg)
+int
+dray_thread_start(pthread_t *t, void *(*fn)(void *), void *arg)
 {
 	sigset_t all, old;
 	int err;
@@ -175,7 +174,7 @@ dray_pool_start(unsigned threads, size_t depth, dray_job_fn *run, void (*drop)(v
 		p->workers[i].pool = p;
 		p->workers[i].number = i;
 		/* all or none: jobs may wait for each other and count on their number */
-		if ((err = start_thread(&p->workers[i].thread, work, &p->workers[i])) != 0) {
+		if ((err = dray_thread_start(&p->workers[i].thread, work, &p->workers[i])) != 0) {
 			dray_pool_cancel(p);
 			join_and_free(p);
 			errno = err;
@@ -324,7 +323,7 @@ dray_parallel(unsigned threads, size_t n, size_t grain,
 	/* this thread is worker 0; a thread that cannot be had only makes it slower */
 	for (started = 1; started < threads; started++) {
 		workers[started] = (struct loop_worker){ .loop = &l, .number = started };
-		if (start_thread(&workers[started].thread, loop_work, &workers[started]) != 0)
+		if (dray_thread_start(&workers[started].thread, loop_work, &workers[started]) != 0)
 			break;
 	}
 	loop_work(&workers[0]);

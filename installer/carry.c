@@ -159,7 +159,7 @@ stage(struct inst_carry *a, struct dray_err *e)
 		o.reuse_dir = a->earlier->dir;
 	tool_progress_begin(&pr, &a->f.common, "staging", 0);
 	rc = inst_stage(a->f.st.root, a->f.b, a->p, a->tx, &o, e);
-	tool_progress_end(&pr);
+	tool_progress_end(&pr, rc == 0);
 	return rc;
 }
 

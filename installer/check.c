@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dray/digest.h"
+#include "dray/num.h"
 #include "dray/os.h"
 #include "dray/path.h"
 #include "dray/pool.h"
@@ -60,13 +61,28 @@ compare_meta(const struct inst_meta *want, const struct inst_meta *have, uint16_
 		*diffs |= BIT(INST_DIFF_XATTRS);
 }
 
+/* a large file is neither silent nor deaf to signals while it is read */
+static int
+watch(void *ctx, size_t len, struct dray_err *e)
+{
+	struct checking *ck = ctx;
+	uint64_t done = atomic_fetch_add(&ck->done, len) + len;
+
+	if (ck->o->stop != NULL && ck->o->stop() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (ck->o->progress != NULL)
+		ck->o->progress(ck->o->ctx, done, ck->total);
+	return 0;
+}
+
 /* content of a file by its hash; *fd stays open for the attributes, -1 when it cannot be opened */
 static int
 compare_file(struct checking *ck, struct checker *c, const struct dray_state *s, int dir, const char *leaf,
     const struct dray_stat *st, int *fd, uint16_t *diffs, struct dray_err *e)
 {
+	const struct dray_watch each = { watch, ck };
 	struct dray_content ct;
-	uint64_t size, done;
+	uint64_t size;
 	uint8_t sha[32];
 
 	dray_index_content(ck->ix, s->content, &ct);
@@ -81,13 +97,10 @@ compare_file(struct checking *ck, struct checker *c, const struct dray_state *s,
 	}
 	if (st->size != ct.size || ck->o->quick)
 		return 0;
-	if (dray_sha256_fd(c->hash, *fd, c->buf, READ_BYTES, &size, sha, e) != 0)
+	if (dray_sha256_fd_watch(c->hash, *fd, c->buf, READ_BYTES, &each, &size, sha, e) != 0)
 		return -1;
 	if (size != ct.size || memcmp(sha, ct.sha256, 32) != 0)
 		*diffs |= BIT(INST_DIFF_CONTENT);
-	done = atomic_fetch_add(&ck->done, size) + size;
-	if (ck->o->progress != NULL)
-		ck->o->progress(ck->o->ctx, done, ck->total);
 	return 0;
 }
 
@@ -185,9 +198,9 @@ check_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	dray_index_entry(ck->ix, (uint32_t)i, &en);
 	if (en.target == DRAY_NONE)
 		return 0;
-	if (check_entry(ck, &ck->checkers[worker], (uint32_t)i, &en, e) != 0)
-		return dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
-	return 0;
+	if (check_entry(ck, &ck->checkers[worker], (uint32_t)i, &en, e) == 0)
+		return 0;
+	return e->code == DRAY_E_SIGNAL ? -1 : dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
 }
 
 /* all names of a group are one object; the first name stands for it */
@@ -243,7 +256,8 @@ total_bytes(const struct dray_index *ix, uint32_t rows)
 		if (s.type != DRAY_FILE)
 			continue;
 		dray_index_content(ix, s.content, &ct);
-		sum += ct.size < UINT32_MAX ? ct.size : UINT32_MAX;	/* for the progress line only */
+		if (!dray_add(sum, ct.size, &sum))
+			return UINT64_MAX;	/* for the progress line only */
 	}
 	return sum;
 }

@@ -106,7 +106,7 @@ run(struct inst_front *f, bool quick, struct dray_err *e)
 	}
 	tool_progress_begin(&pr, &f->common, "checking", 0);
 	rc = inst_check_tree(f->st.root, dray_bundle_index(f->b), &o, &c, e);
-	tool_progress_end(&pr);
+	tool_progress_end(&pr, rc == 0);
 	if (rc != 0)
 		goto out;
 	if (c.n > 0) {

@@ -209,7 +209,7 @@ inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_er
 
 	tool_progress_begin(&pr, &f->common, "looking", 0);
 	rc = inst_plan_make(f->st.root, f->b, &o, p, e);
-	tool_progress_end(&pr);
+	tool_progress_end(&pr, rc == 0);
 	return rc;
 }
 

@@ -163,11 +163,28 @@ read_link(int dir, const char *leaf, struct inst_item *it, struct dray_err *e)
 	return 0;
 }
 
+/* a large file is neither silent nor deaf to signals while it is read */
+static int
+watch(void *ctx, size_t len, struct dray_err *e)
+{
+	struct looking *lk = ctx;
+	const struct inst_plan_opts *o = lk->pl->o;
+	uint64_t done = atomic_fetch_add(&lk->done, len) + len;
+
+	if (o->stop != NULL && o->stop() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
+	if (o->progress != NULL)
+		o->progress(o->ctx, done, done > lk->total ? done : lk->total);
+	return 0;
+}
+
 /* a file or directory through its handle: what the handle says counts, not what the name said a moment ago */
 static int
-look_open(const struct inst_planning *pl, struct looker *l, const struct dray_entry *en, struct inst_item *it, int dir,
+look_open(struct looking *lk, struct looker *l, const struct dray_entry *en, struct inst_item *it, int dir,
     const char *leaf, struct dray_stat *st, uint16_t has, struct dray_err *e)
 {
+	const struct inst_planning *pl = lk->pl;
+	const struct dray_watch each = { watch, lk };
 	bool is_dir = it->id.type == DRAY_DIR;
 	struct inst_ident again;
 	uint64_t size;
@@ -192,7 +209,7 @@ look_open(const struct inst_planning *pl, struct looker *l, const struct dray_en
 	}
 	it->id = again;
 	if (!is_dir) {
-		if (dray_sha256_fd(l->hash, fd, l->buf, READ_BYTES, &size, it->sha256, e) != 0)
+		if (dray_sha256_fd_watch(l->hash, fd, l->buf, READ_BYTES, &each, &size, it->sha256, e) != 0)
 			goto out;
 		if (size != it->id.size) {
 			dray_fail(e, DRAY_E_DRIFT, "changed while it was being read");
@@ -222,10 +239,11 @@ elsewhere(const struct inst_planning *pl, const struct dray_stat *st)
 }
 
 static int
-look_item(struct inst_planning *pl, struct looker *l, struct inst_item *it, const struct dray_entry *en,
+look_item(struct looking *lk, struct looker *l, struct inst_item *it, const struct dray_entry *en,
     struct dray_err *e)
 {
 	uint16_t has = DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_MTIME;
+	const struct inst_planning *pl = lk->pl;
 	char leaf[DRAY_NAME_MAX + 1];
 	struct dray_stat st;
 	int dir, r;
@@ -263,7 +281,7 @@ look_item(struct inst_planning *pl, struct looker *l, struct inst_item *it, cons
 	if (wants_xattrs(pl, en))
 		has |= DRAY_HAS_XATTRS;
 	if (it->id.type == DRAY_FILE || it->id.type == DRAY_DIR)
-		return look_open(pl, l, en, it, dir, leaf, &st, has, e);
+		return look_open(lk, l, en, it, dir, leaf, &st, has, e);
 	if (it->id.type == DRAY_SYMLINK && read_link(dir, leaf, it, e) != 0)
 		return -1;
 	return inst_meta_read(-1, &st, has, &it->meta, e);
@@ -277,18 +295,13 @@ look_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct inst_item *it = &pl->items[lk->first + i];
 	char quoted[DRAY_QUOTE_CAP(255)];
 	struct dray_entry en;
-	uint64_t done;
 
 	if (pl->o->stop != NULL && pl->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
 	dray_index_entry(pl->ix, it->row, &en);
-	if (look_item(pl, &lk->lookers[worker], it, &en, e) != 0)
-		return dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
-	if (it->id.type != DRAY_FILE || pl->o->progress == NULL)
+	if (look_item(lk, &lk->lookers[worker], it, &en, e) == 0)
 		return 0;
-	done = atomic_fetch_add(&lk->done, it->id.size) + it->id.size;
-	pl->o->progress(pl->o->ctx, done, done > lk->total ? done : lk->total);
-	return 0;
+	return e->code == DRAY_E_SIGNAL ? -1 : dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
 }
 
 /* what is likely to be hashed, for the progress line only: the first former state, or else the target */
@@ -313,7 +326,7 @@ likely_size(const struct inst_planning *pl, const struct inst_item *it)
 	if (s.type != DRAY_FILE)
 		return 0;
 	dray_index_content(pl->ix, s.content, &c);
-	return c.size < UINT32_MAX ? c.size : UINT32_MAX;
+	return c.size;
 }
 
 /* look at items[first ..] */
@@ -327,7 +340,8 @@ inst_look_items(struct inst_planning *pl, size_t first, struct dray_err *e)
 	if (first >= pl->n)
 		return 0;
 	for (size_t i = first; i < pl->n; i++)
-		lk.total += likely_size(pl, &pl->items[i]);
+		if (!dray_add(lk.total, likely_size(pl, &pl->items[i]), &lk.total))
+			lk.total = UINT64_MAX;
 	if (pl->n - first < threads)
 		threads = (unsigned)(pl->n - first);
 	if ((lk.lookers = calloc(threads, sizeof(*lk.lookers))) == NULL)

@@ -23,6 +23,8 @@ inst_stage_blame(struct stage *s, uint32_t node, struct dray_err *e)
 	struct dray_entry en;
 	char q[512];
 
+	if (e->code == DRAY_E_SIGNAL)	/* where it was interrupted tells nothing */
+		return -1;
 	dray_index_entry(s->ix, s->p->nodes[node].entry, &en);
 	return dray_wrap(e, "%s", dray_quote(en.path, en.len, q, sizeof(q)));
 }
@@ -152,10 +154,11 @@ make_special(int dir, const char *leaf, const struct dray_state *st, struct dray
 
 /*
  * Copy a content from a live path; only the hash of the copy counts. Whatever is wrong with the live side is
- * DRAY_E_DRIFT, so that a caller who has another recipe can take that one.
+ * DRAY_E_DRIFT, so that a caller who has another recipe can take that one. @tell: its bytes are told as done.
  */
 static int
-copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t content, int to, struct dray_err *e)
+copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t content, int to, bool tell,
+    struct dray_err *e)
 {
 	uint8_t sum[DRAY_SHA256_LEN];
 	char leaf[DRAY_NAME_MAX + 1];
@@ -196,8 +199,11 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 		size += (uint64_t)n;
 		if (size > c.size)
 			break;
-		if (dray_sha256_add(w->sha, w->out, (size_t)n, e) != 0 || inst_write_all(to, w->out, (size_t)n, e) != 0)
+		if (dray_sha256_add(w->sha, w->out, (size_t)n, e) != 0 || inst_write_all(to, w->out, (size_t)n, e) != 0 ||
+		    inst_stage_stopped(s, e) != 0)
 			goto out;
+		if (tell)
+			inst_stage_progress(s, (uint64_t)n);
 	}
 	if (dray_sha256_end(w->sha, sum, e) != 0)
 		goto out;
@@ -223,7 +229,7 @@ make_plain(struct stage *s, struct stage_worker *w, uint32_t node, struct dray_e
 	if (st.type == DRAY_FILE) {
 		rc = inst_stage_create(s, &w->place, node, &fd, e);
 		if (rc == 0 && s->p->nodes[node].from_live)
-			rc = copy_live(s, w, s->p->nodes[node].live, st.content, fd, e);
+			rc = copy_live(s, w, s->p->nodes[node].live, st.content, fd, false, e);
 	} else {
 		rc = inst_stage_node_at(s, &w->place, node, &dir, leaf, e);
 		if (rc == 0)
@@ -242,8 +248,8 @@ plain_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct stage *s = ctx;
 	uint32_t node = s->plain[i];
 
-	if (s->o->stop != NULL && s->o->stop() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (inst_stage_stopped(s, e) != 0)
+		return -1;
 	if (make_plain(s, &s->workers[worker], node, e) != 0)
 		return inst_stage_blame(s, node, e);
 	return 0;
@@ -262,17 +268,16 @@ copy_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct stage *s = ctx;
 	struct stage_worker *w = &s->workers[worker];
 	struct want *want = &s->wants[s->copies[i]];
-	struct dray_content c;
 	uint32_t node;
 	int fd, rc = 0;
 
-	if (s->o->stop != NULL && s->o->stop() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (inst_stage_stopped(s, e) != 0)
+		return -1;
 	want->made = true;
 	for (node = want->first_node; rc == 0 && node != DRAY_NONE; node = s->next_node[node]) {
 		rc = inst_stage_create(s, &w->place, node, &fd, e);
 		if (rc == 0)
-			rc = copy_live(s, w, s->p->live_of[want->content], want->content, fd, e);
+			rc = copy_live(s, w, s->p->live_of[want->content], want->content, fd, node == want->first_node, e);
 		if (rc == 0)
 			rc = inst_stage_dress(s, &w->place, node, fd, e);
 		if (fd != -1 && close(fd) == -1 && rc == 0)
@@ -285,9 +290,6 @@ copy_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		if (rc != 0)
 			inst_stage_blame(s, node, e);
 	}
-	dray_index_content(s->ix, want->content, &c);
-	if (rc == 0)
-		inst_stage_progress(s, c.size);
 	return rc;
 }
 

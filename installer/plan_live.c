@@ -85,10 +85,25 @@ struct proof {
 	uint8_t *wrong;		/* per row of @content */
 };
 
+static int
+stopped(const struct inst_planning *pl, struct dray_err *e)
+{
+	return pl->o->stop != NULL && pl->o->stop() != 0 ?
+	    dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed") : 0;
+}
+
+static int
+watch(void *ctx, size_t len, struct dray_err *e)
+{
+	(void)len;
+	return stopped(ctx, e);
+}
+
 /* anything that keeps it from being read as it should be makes it wrong, and is no failure */
 static bool
-holds(const struct inst_planning *pl, struct dray_walk *w, uint32_t content, struct dray_sha256 *h, uint8_t *buf)
+holds(struct inst_planning *pl, struct dray_walk *w, uint32_t content, struct dray_sha256 *h, uint8_t *buf)
 {
+	const struct dray_watch each = { watch, pl };
 	uint8_t sum[DRAY_SHA256_LEN];
 	char leaf[DRAY_NAME_MAX + 1];
 	struct dray_err ignored = { 0 };
@@ -105,7 +120,7 @@ holds(const struct inst_planning *pl, struct dray_walk *w, uint32_t content, str
 	    (fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return false;
 	same = os_stat_at(fd, "", &st) == 0 && (st.mode & 0170000) == 0100000 && st.size == c.size &&
-	    dray_sha256_fd(h, fd, buf, BUF, &size, sum, &ignored) == 0 && size == c.size &&
+	    dray_sha256_fd_watch(h, fd, buf, BUF, &each, &size, sum, &ignored) == 0 && size == c.size &&
 	    memcmp(sum, c.sha256, sizeof(sum)) == 0;
 	close(fd);
 	return same;
@@ -128,7 +143,7 @@ prove_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		w->component_walk = p->pl->o->component_walk;
 		p->wrong[i] = !holds(p->pl, w, p->content[i], h, buf);
 		dray_walk_close(w);
-		rc = 0;
+		rc = stopped(p->pl, e);
 	}
 	dray_sha256_free(h);
 	free(buf);

@@ -142,10 +142,18 @@ out:
 	return rc;
 }
 
+static int
+watch(void *ctx, size_t len, struct dray_err *e)
+{
+	(void)len;
+	return inst_stage_stopped(ctx, e);
+}
+
 /* is it what the manifest says? 1 yes, 0 no (whatever the reason: then the bundle's frame is used), -1 failure */
 static int
 still_right(struct stage *s, struct stage_worker *w, const struct old_file *f, int fd, struct dray_err *e)
 {
+	const struct dray_watch each = { watch, s };
 	uint8_t sum[DRAY_SHA256_LEN];
 	struct dray_content c;
 	struct stat st;
@@ -157,7 +165,7 @@ still_right(struct stage *s, struct stage_worker *w, const struct old_file *f, i
 		return dray_fail_errno(e, "look at a staged file");
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || (uint64_t)st.st_size != c.size)
 		return 0;
-	if (dray_sha256_fd(w->sha, fd, w->out, cap, &size, sum, e) != 0)
+	if (dray_sha256_fd_watch(w->sha, fd, w->out, cap, &each, &size, sum, e) != 0)
 		return -1;
 	return size == c.size && memcmp(sum, c.sha256, sizeof(sum)) == 0;
 }
@@ -174,8 +182,8 @@ reuse_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct dray_err ignored = { 0 };	/* a missing or odd leftover is no failure: the frame is used */
 	int dir, to_dir, fd, rc;
 
-	if (s->o->stop != NULL && s->o->stop() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (inst_stage_stopped(s, e) != 0)
+		return -1;
 	if (inst_place_at(&r->from[worker], f->slot, f->rel, f->rel_len, &dir, leaf, &ignored) != 0)
 		return 0;
 	if ((fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)

@@ -36,6 +36,14 @@ inst_stage_progress(struct stage *s, uint64_t bytes)
 		s->o->progress(s->o->ctx, done, s->total);
 }
 
+int
+inst_stage_stopped(const struct stage *s, struct dray_err *e)
+{
+	if (s->o->stop == NULL || s->o->stop() == 0)
+		return 0;
+	return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+}
+
 static uint8_t *
 take_buffer(struct run *r)
 {
@@ -132,8 +140,8 @@ read_frames(struct run *r, struct dray_err *e)
 	for (i = 0; i < s->n_uses; i++) {
 		if (i > 0 && s->uses[i].frame == s->uses[i - 1].frame)
 			continue;
-		if (s->o->stop != NULL && s->o->stop() != 0)
-			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+		if (inst_stage_stopped(s, e) != 0)
+			return -1;
 		if ((j = malloc(sizeof(*j))) == NULL)
 			return dray_fail_errno(e, "reading frames");
 		j->frame = s->uses[i].frame;

@@ -108,7 +108,9 @@ DRAY_MUST_CHECK int inst_stage_reference(struct stage *s, struct stage_worker *w
 DRAY_MUST_CHECK int inst_stage_write_manifest(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int inst_stage_reuse(struct stage *s, struct dray_err *e);
 
-/* told after every object */
+/* told after every object, and of large ones while they are made */
 void inst_stage_progress(struct stage *s, uint64_t bytes);
+/* has a signal come? -1: DRAY_E_SIGNAL */
+DRAY_MUST_CHECK int inst_stage_stopped(const struct stage *s, struct dray_err *e);
 
 #endif

@@ -28,6 +28,16 @@ DRAY_MUST_CHECK int dray_sha256_once(struct dray_sha256 *h, const void *p, size_
 DRAY_MUST_CHECK int dray_sha256_fd(struct dray_sha256 *h, int fd, uint8_t *buf, size_t cap, uint64_t *size,
     uint8_t out[DRAY_SHA256_LEN], struct dray_err *e);
 
+struct dray_watch {		/* whom to tell of a long piece of work, and whom to ask whether it shall go on */
+	/* @len: bytes since the last call. -1 with @e: end the work with that */
+	int (*each)(void *ctx, size_t len, struct dray_err *e);
+	void *ctx;
+};
+
+/** dray_sha256_fd_watch - dray_sha256_fd, with a word after every read; @w: NULL for none */
+DRAY_MUST_CHECK int dray_sha256_fd_watch(struct dray_sha256 *h, int fd, uint8_t *buf, size_t cap,
+    const struct dray_watch *w, uint64_t *size, uint8_t out[DRAY_SHA256_LEN], struct dray_err *e);
+
 /** dray_crypto_init - once per process, before anything else of OpenSSL: no configuration file, no atexit noise */
 DRAY_MUST_CHECK int dray_crypto_init(struct dray_err *e);
 

@@ -8,6 +8,7 @@
 #ifndef DRAY_POOL_H
 #define DRAY_POOL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,9 @@
 #include "dray/err.h"
 
 struct dray_pool;
+
+/** dray_thread_start - a thread with all signals blocked, which are the main thread's business. Return: 0, or errno */
+DRAY_MUST_CHECK int dray_thread_start(pthread_t *t, void *(*fn)(void *), void *arg);
 
 /* @worker: 0 .. threads-1, for per-thread scratch. The job is the callee's to free. Return 0 or -1 with @e. */
 typedef int dray_job_fn(void *ctx, unsigned worker, void *job, struct dray_err *e);

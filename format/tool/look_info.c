@@ -353,7 +353,7 @@ int
 tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 {
 	struct tool_progress p;
-	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true,
+	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true, .stop = tool_signal_seen,
 		.progress = tool_progress_at, .ctx = &p };
 	const struct dray_verdict *v;
 	const struct dray_desc *d;
@@ -367,7 +367,7 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 	v = dray_bundle_verdict(b);
 	tool_progress_begin(&p, o->common, "verify", d->length);
 	rc = dray_bundle_check(b, &co, e);
-	tool_progress_end(&p);
+	tool_progress_end(&p, rc == 0);
 	dray_quote(o->name, strlen(o->name), quoted, sizeof(quoted));
 	if (rc == 0 && o->common->json) {
 		struct dray_json *j = dray_json_new_obj();

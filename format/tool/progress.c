@@ -1,31 +1,43 @@
 /*
  * progress.c - how far a long run is, on stderr: one live line on a terminal, otherwise a line at every tenth or
- * every 30 seconds. A run that is over in a second says nothing.
+ * every 30 seconds. A phase that is over in a second says nothing. A thread of its own redraws the line, so that a step
+ * that reports nothing for a while is not taken for a program that hangs.
  */
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "dray/pool.h"
 
 #include "tool_in.h"
 
 #define QUIET_MS 1000	/* before the first line */
 #define LIVE_MS 100	/* between two redraws */
+#define TICK_MS 400	/* the thread's */
 #define LINE_MS 30000	/* at least this often without a terminal */
+
+struct tool_ticker {
+	pthread_t thread;
+	pthread_cond_t wake;
+	bool over;		/* with lock held */
+};
 
 /* one lock for all: it guards the progress state, which workers share, and the line on the terminal */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool line_shown;
 
 static int64_t
-now_ms(void)
+monotonic_ms(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
+
+struct tool_clock tool_clock = { monotonic_ms, true };
 
 static void
 clear_locked(void)
@@ -43,10 +55,94 @@ tool_live_clear(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static void
+show_locked(struct tool_progress *p, int64_t now, bool whole)
+{
+	char text[TOOL_PROGRESS_TEXT];
+
+	tool_progress_text(p, now, whole, text);
+	if (p->live)
+		fprintf(stderr, "\r%s\033[K", text);
+	else
+		fprintf(stderr, "%s: %s\n", tool_prog, text);
+	fflush(stderr);
+	line_shown = p->live;
+	p->shown = true;
+	p->last_ms = now;
+}
+
+static void
+show_if_due(struct tool_progress *p, int64_t now)
+{
+	int tenth = (int)(tool_progress_percent(p->done, p->total) / 10);
+
+	tool_rate_add(&p->rate, now, p->done);
+	if (now - p->begin_ms < QUIET_MS)
+		return;
+	if (p->live ? now - p->last_ms < LIVE_MS : tenth <= p->last_tenth && now - p->last_ms < LINE_MS)
+		return;
+	p->last_tenth = tenth > p->last_tenth ? tenth : p->last_tenth;
+	show_locked(p, now, false);
+}
+
+static void *
+tick(void *arg)
+{
+	struct tool_progress *p = arg;
+	struct timespec t;
+
+	pthread_mutex_lock(&lock);
+	while (!p->ticker->over) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		t.tv_nsec += TICK_MS * 1000000L;
+		t.tv_sec += t.tv_nsec / 1000000000L;
+		t.tv_nsec %= 1000000000L;
+		pthread_cond_timedwait(&p->ticker->wake, &lock, &t);
+		if (!p->ticker->over)
+			show_if_due(p, tool_clock.now_ms());
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* without it the line moves when something is reported, and only then */
+static void
+start_ticker(struct tool_progress *p)
+{
+	pthread_condattr_t attr;
+
+	if (!p->on || !tool_clock.ticks || (p->ticker = calloc(1, sizeof(*p->ticker))) == NULL)
+		return;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->ticker->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	if (dray_thread_start(&p->ticker->thread, tick, p) == 0)
+		return;
+	pthread_cond_destroy(&p->ticker->wake);
+	free(p->ticker);
+	p->ticker = NULL;
+}
+
+static void
+stop_ticker(struct tool_progress *p)
+{
+	if (p->ticker == NULL)
+		return;
+	pthread_mutex_lock(&lock);
+	p->ticker->over = true;
+	pthread_cond_signal(&p->ticker->wake);
+	pthread_mutex_unlock(&lock);
+	pthread_join(p->ticker->thread, NULL);
+	pthread_cond_destroy(&p->ticker->wake);
+	free(p->ticker);
+	p->ticker = NULL;
+}
+
 void
 tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total)
 {
-	const int64_t now = now_ms();
+	const int64_t now = tool_clock.now_ms();
 
 	*p = (struct tool_progress){
 		.what = what,
@@ -55,54 +151,39 @@ tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const 
 		.live = isatty(STDERR_FILENO) == 1,
 		.begin_ms = now,
 		.last_ms = now,
+		.rate = { .begin_ms = now, .at_ms = now },
 	};
-}
-
-static unsigned
-percent(uint64_t done, uint64_t total)
-{
-	if (total == 0 || done >= total)
-		return 100;
-	return total < UINT64_MAX / 100 ? (unsigned)(done * 100 / total) : (unsigned)(done / (total / 100));
+	if (p->on && c->verbose > 0) {
+		tool_live_clear();
+		fprintf(stderr, "%s: %s: begins\n", tool_prog, what);
+	}
+	start_ticker(p);
 }
 
 void
 tool_progress_at(void *arg, uint64_t done, uint64_t total)
 {
 	struct tool_progress *p = arg;
-	char a[32], b[32];
-	int64_t now;
-	unsigned pc;
 
 	if (!p->on)
 		return;
 	pthread_mutex_lock(&lock);
-	now = now_ms();
+	p->done = done > p->done ? done : p->done;	/* workers overtake each other between counting and telling */
 	if (total != 0)
 		p->total = total;
-	pc = percent(done, p->total);
-	if (now - p->begin_ms >= QUIET_MS && p->live && now - p->last_ms >= LIVE_MS) {
-		fprintf(stderr, "\r%s: %u %% (%s of %s)\033[K", p->what, pc, tool_human(done, a),
-		    tool_human(p->total, b));
-		fflush(stderr);
-		line_shown = true;
-		p->last_ms = now;
-	} else if (now - p->begin_ms >= QUIET_MS && !p->live &&
-	    ((int)(pc / 10) > p->last_tenth || now - p->last_ms >= LINE_MS)) {
-		fprintf(stderr, "%s: %s: %u %% (%s of %s)\n", tool_prog, p->what, pc, tool_human(done, a),
-		    tool_human(p->total, b));
-		p->last_tenth = (int)(pc / 10);
-		p->last_ms = now;
-	}
+	show_if_due(p, tool_clock.now_ms());
 	pthread_mutex_unlock(&lock);
 }
 
 void
-tool_progress_end(struct tool_progress *p)
+tool_progress_end(struct tool_progress *p, bool whole)
 {
+	stop_ticker(p);
 	pthread_mutex_lock(&lock);
 	if (p->on && p->live)
 		clear_locked();
+	else if (p->on && whole && p->shown)
+		show_locked(p, tool_clock.now_ms(), true);
 	p->on = false;
 	pthread_mutex_unlock(&lock);
 }

@@ -63,11 +63,26 @@ int tool_json(struct dray_json *v, struct dray_err *e);
 /** tool_human - "1.3 GB", "512 bytes" (powers of 1000) */
 const char *tool_human(uint64_t bytes, char out[32]);
 
-/* progress on stderr: one live line on a terminal, otherwise a line every 10 % or 30 s; nothing with -q */
-struct tool_progress { const char *what; uint64_t total; bool live, on; int last_tenth; int64_t last_ms, begin_ms; };
+/*
+ * Progress on stderr: one live line on a terminal, redrawn at least twice a second; otherwise a line every 10 % or 30 s.
+ * Nothing with -q or in the first second of a phase; with -v also when it begins. One phase at a time.
+ */
+struct tool_rate { int64_t begin_ms, at_ms; uint64_t done; double per_s; };	/* bytes; all of it tool_rate_add's */
+struct tool_ticker;
+struct tool_progress {
+	const char *what;
+	uint64_t done, total;		/* bytes; total 0: not known */
+	bool live, on, shown;
+	int last_tenth;
+	int64_t last_ms, begin_ms;
+	struct tool_rate rate;
+	struct tool_ticker *ticker;
+};
 void tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total);
-void tool_progress_at(void *p, uint64_t done, uint64_t total);	/* fits dray_check_opts.progress; thread-safe */
-void tool_progress_end(struct tool_progress *p);
+/* fits the progress callbacks of libdray, builder and installer; @total 0: as before; thread-safe */
+void tool_progress_at(void *p, uint64_t done, uint64_t total);
+/* @whole: the phase has done its work, which is the one time that 100 % is told */
+void tool_progress_end(struct tool_progress *p, bool whole);
 
 /* SIGINT, SIGTERM, SIGHUP set a flag; SIGPIPE is ignored; SIGXFSZ too */
 void tool_signals(void);

@@ -107,7 +107,7 @@ begin(struct scene *s, size_t n)
 static void
 choose(struct scene *s, unsigned threads)
 {
-	const struct build_work o = { .threads = threads };
+	struct build_work o = { .threads = threads };
 	struct dray_err e;
 
 	dray_err_clear(&e);
@@ -332,6 +332,7 @@ a_piece_names_the_blocks_it_needs(void)
 	const size_t size = 12 * 1024 * 1024, moved = 4 * 1024 * 1024;
 	struct pack_ranges m = { .n = 0 };
 	struct scene s;
+	struct build_work o = { .threads = 1 };
 	struct dray_err e;
 	uint8_t *old = noise(size, 1), *new = malloc(size);
 
@@ -347,7 +348,7 @@ a_piece_names_the_blocks_it_needs(void)
 	add(s.to, "big", new, size);
 	choose(&s, 1);
 	CHECK_STR(base_of(&s, "big", 0), "big");
-	CHECK_EQ(build_pieces_map(&s.reader, s.b.v[0].content, s.b.v[0].base, &m, &e), 0);
+	CHECK_EQ(build_pieces_map(&s.reader, &o, s.b.v[0].content, s.b.v[0].base, &m, &e), 0);
 	CHECK_EQ(m.first[0], 0);
 	/* one stretch, at most a block more on both sides */
 	CHECK_EQ(m.first[1], 1);

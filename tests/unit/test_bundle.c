@@ -1,6 +1,8 @@
 /*
  * test_bundle.c - bundles opened and checked: order of the checks, lengths, stored heads, members, deep checks.
  */
+#include <stdatomic.h>
+
 #include "dray/bundle.h"
 #include "dray/trust.h"
 
@@ -222,6 +224,54 @@ a_deep_check_compares_contents(void)
 	}
 }
 
+static _Atomic int asked;
+
+static int
+stop_soon(void)
+{
+	return atomic_fetch_add(&asked, 1) >= 1;
+}
+
+static uint64_t told, of;
+
+static void
+tell(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)ctx;
+	told = done;
+	of = total;
+}
+
+static void
+a_check_tells_its_bytes_and_can_be_stopped(void)
+{
+	struct dray_bundle_opts o = { .keyring = ring };
+	struct dray_check_opts c = { .threads = 1, .progress = tell };
+	struct dray_bundle *b;
+	struct mini m;
+	int fd;
+
+	make(&(struct mini_opts){ 0 }, &m);
+	CHECK_EQ(open_bytes(m.p, m.len, &o, &fd, &b), 0);
+	CHECK_EQ(dray_bundle_check(b, &c, &e), 0);
+	CHECK_EQ(of, m.len);
+	CHECK_EQ(told, m.len - 1024);	/* all but the end mark */
+	/* what is unpacked counts too */
+	c.deep = true;
+	CHECK_EQ(dray_bundle_check(b, &c, &e), 0);
+	CHECK(of > m.len);
+	CHECK_EQ(told, of - 1024);
+	/* before the second frame */
+	c.stop = stop_soon;
+	CHECK_EQ(dray_bundle_check(b, &c, &e), -1);
+	CHECK_EQ(e.code, DRAY_E_SIGNAL);
+	CHECK_STR(e.text, "interrupted");
+	CHECK(told < of - 1024);
+	dray_bundle_close(b);
+	close(fd);
+	mini_free(&m);
+}
+
 static void
 a_damaged_frame_names_a_path(void)
 {
@@ -277,6 +327,7 @@ main(void)
 	RUN(a_signed_text_that_tells_another_story_is_refused);
 	RUN(a_stored_head_opens_by_its_id_only);
 	RUN(a_deep_check_compares_contents);
+	RUN(a_check_tells_its_bytes_and_can_be_stopped);
 	RUN(a_damaged_frame_names_a_path);
 	RUN(other_objects_than_files_are_refused);
 	dray_keyring_free(ring);

@@ -1,0 +1,94 @@
+/*
+ * progress_text.c - what a progress line says: per cent of the bytes, rate, time left. The clock is the caller's.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tool_in.h"
+
+#define SPAN_MS 10000		/* the rate looks back about so far */
+#define STEP_MS 200		/* shorter spans tell no rate */
+#define LEFT_MAX_S 360000.0	/* 100 hours: longer guesses are none */
+
+void
+tool_rate_add(struct tool_rate *r, int64_t now_ms, uint64_t done)
+{
+	double span = (double)(now_ms - r->at_ms), weight;
+
+	if (now_ms - r->at_ms < STEP_MS)
+		return;
+	if (now_ms - r->begin_ms <= SPAN_MS) {
+		r->per_s = (double)done * 1000 / (double)(now_ms - r->begin_ms);
+	} else {
+		weight = span / (span + SPAN_MS);
+		r->per_s += ((done > r->done ? (double)(done - r->done) : 0) * 1000 / span - r->per_s) * weight;
+	}
+	r->at_ms = now_ms;
+	r->done = done;
+}
+
+const char *
+tool_seconds(int64_t ms, char out[32])
+{
+	int64_t s = ms <= 0 ? 0 : (ms + 999) / 1000, min = (s + 59) / 60;
+
+	if (s < 100)
+		snprintf(out, 32, "%" PRId64 " s", s);
+	else if (min < 100)
+		snprintf(out, 32, "%" PRId64 " min", min);
+	else
+		snprintf(out, 32, "%" PRId64 " h %" PRId64 " min", min / 60, min % 60);
+	return out;
+}
+
+unsigned
+tool_progress_percent(uint64_t done, uint64_t total)
+{
+	unsigned pc;
+
+	if (total == 0 || done >= total)
+		return total == 0 ? 0 : 99;
+	pc = total < UINT64_MAX / 100 ? (unsigned)(done * 100 / total) : (unsigned)(done / (total / 100));
+	return pc > 99 ? 99 : pc;
+}
+
+/* what has been done, and how much of the whole that is */
+static int
+amount(const struct tool_progress *p, bool whole, char *out, size_t cap)
+{
+	char a[32], b[32];
+
+	if (p->total == 0)
+		return snprintf(out, cap, "%s: %s", p->what, tool_human(p->done, a));
+	if (whole)
+		return snprintf(out, cap, "%s: 100 %% (%s)", p->what, tool_human(p->total, a));
+	return snprintf(out, cap, "%s: %u %% (%s of %s)", p->what, tool_progress_percent(p->done, p->total),
+	    tool_human(p->done < p->total ? p->done : p->total, a), tool_human(p->total, b));
+}
+
+const char *
+tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, char out[TOOL_PROGRESS_TEXT])
+{
+	int64_t took = now_ms - p->begin_ms;
+	double per_s = p->rate.per_s, left;
+	char rate[32], time[32];
+	int n;
+
+	if (p->done == 0 && p->total == 0) {	/* the bytes are not counted, or not yet */
+		snprintf(out, TOOL_PROGRESS_TEXT, "%s: %s", p->what, tool_seconds(took, time));
+		return out;
+	}
+	n = amount(p, whole, out, TOOL_PROGRESS_TEXT);
+	if (whole && took > 0)
+		per_s = (double)(p->total > 0 ? p->total : p->done) * 1000 / (double)took;
+	if (per_s >= 1)
+		n += snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", %s/s", tool_human((uint64_t)per_s, rate));
+	if (whole) {
+		snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", took %s", tool_seconds(took, time));
+	} else if (per_s >= 1 && p->done < p->total) {
+		left = (double)(p->total - p->done) / per_s;
+		if (left < LEFT_MAX_S)
+			snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", %s left", tool_seconds((int64_t)(left * 1000), time));
+	}
+	return out;
+}

@@ -1,0 +1,311 @@
+/*
+ * test_progress.c - what a progress line says and when it appears, with a clock that the test moves.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/tool/tool_in.h"
+
+#include "catch.h"
+#include "test.h"
+
+static int64_t clock_ms;
+
+static int64_t
+fake_now(void)
+{
+	return clock_ms;
+}
+
+static const struct tool_clock fake = { fake_now, false };
+static struct tool_clock real;
+
+static void
+spans_are_told_for_people(void)
+{
+	char text[32];
+
+	CHECK_STR(tool_seconds(-5, text), "0 s");
+	CHECK_STR(tool_seconds(0, text), "0 s");
+	CHECK_STR(tool_seconds(1, text), "1 s");
+	CHECK_STR(tool_seconds(1000, text), "1 s");
+	CHECK_STR(tool_seconds(99000, text), "99 s");
+	CHECK_STR(tool_seconds(99001, text), "2 min");
+	CHECK_STR(tool_seconds(5940000, text), "99 min");
+	CHECK_STR(tool_seconds(5941000, text), "1 h 40 min");
+	CHECK_STR(tool_seconds(7200000, text), "2 h 0 min");
+}
+
+static void
+per_cent_never_is_a_hundred_before_the_end(void)
+{
+	CHECK_EQ(tool_progress_percent(0, 0), 0);
+	CHECK_EQ(tool_progress_percent(0, 10), 0);
+	CHECK_EQ(tool_progress_percent(1, 3), 33);
+	CHECK_EQ(tool_progress_percent(999, 1000), 99);
+	CHECK_EQ(tool_progress_percent(1000, 1000), 99);
+	CHECK_EQ(tool_progress_percent(1001, 1000), 99);
+	CHECK_EQ(tool_progress_percent(UINT64_MAX / 2, UINT64_MAX), 50);
+	CHECK_EQ(tool_progress_percent(UINT64_MAX, UINT64_MAX), 99);
+}
+
+static void
+the_rate_is_the_mean_at_first_and_follows_later(void)
+{
+	struct tool_rate r = { .begin_ms = 1000, .at_ms = 1000 };
+	int64_t now = 1000;
+	uint64_t done = 0;
+
+	tool_rate_add(&r, 1100, 1000000);	/* too soon to tell */
+	CHECK_EQ((uint64_t)r.per_s, 0);
+	tool_rate_add(&r, 3000, 1000000);
+	CHECK_EQ((uint64_t)r.per_s, 500000);
+	/* 1 MB/s for ten seconds, then 3 MB/s: after a minute of that nothing is left of the first rate */
+	r = (struct tool_rate){ .begin_ms = 1000, .at_ms = 1000 };
+	for (int i = 0; i < 10; i++)
+		tool_rate_add(&r, now += 1000, done += 1000000);
+	CHECK_EQ((uint64_t)r.per_s, 1000000);
+	tool_rate_add(&r, now += 1000, done += 3000000);
+	CHECK(r.per_s > 1100000 && r.per_s < 1300000);
+	for (int i = 0; i < 60; i++)
+		tool_rate_add(&r, now += 1000, done += 3000000);
+	CHECK(r.per_s > 2950000 && r.per_s <= 3000000);
+	/* a stop is seen, and bytes that were taken back are no negative rate */
+	for (int i = 0; i < 60; i++)
+		tool_rate_add(&r, now += 1000, done -= 10);
+	CHECK(r.per_s >= 0 && r.per_s < 30000);
+}
+
+static void
+the_line_tells_bytes_rate_and_time_left(void)
+{
+	struct tool_progress p = { .what = "pack", .begin_ms = 0 };
+	char text[TOOL_PROGRESS_TEXT];
+
+	/* nothing is counted: only that it lives */
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "pack: 3 s");
+	p.done = 1500;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "pack: 1.5 kB");
+	p.rate.per_s = 1000;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "pack: 1.5 kB, 1.0 kB/s");
+	p.total = 3000;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "pack: 50 % (1.5 kB of 3.0 kB), 1.0 kB/s, 2 s left");
+	p.rate.per_s = 0.5;	/* as good as standing still */
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "pack: 50 % (1.5 kB of 3.0 kB)");
+	p.rate.per_s = 1;
+	p.total = UINT64_MAX;	/* too far away to guess */
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "pack: 0 % (1.5 kB of 18.4 EB), 1 byte/s");
+	/* more than was thought: no more than all, and no time left */
+	p.total = 1000;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "pack: 99 % (1.0 kB of 1.0 kB), 1 byte/s");
+	/* the end tells the mean of the whole phase */
+	p.total = 3000;
+	p.done = 3000;
+	CHECK_STR(tool_progress_text(&p, 1500, true, text), "pack: 100 % (3.0 kB), 2.0 kB/s, took 2 s");
+	/* the longest there is fits 76 columns with the longer of the two program names */
+	p = (struct tool_progress){ .what = "staging", .done = UINT64_C(123400000), .total = UINT64_C(999900000000),
+		.rate = { .per_s = 175000000 } };
+	tool_progress_text(&p, 2500, false, text);
+	CHECK_STR(text, "staging: 0 % (123.4 MB of 999.9 GB), 175.0 MB/s, 96 min left");
+	CHECK(strlen(text) + strlen("dray-install: ") <= 76);
+}
+
+/* phase of 2000 bytes that takes 20 s */
+static void
+play(struct tool_progress *p, const struct tool_common *c, bool live, bool whole)
+{
+	tool_clock = fake;
+	clock_ms = 70000;
+	catch_begin();
+	tool_progress_begin(p, c, "staging", 0);
+	p->live = live;
+	for (uint64_t i = 0; i <= 2000; i++, clock_ms += 10)
+		tool_progress_at(p, i, 2000);
+	tool_progress_end(p, whole);
+	catch_end();
+}
+
+static size_t
+count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)) != NULL; text++)
+		n++;
+	return n;
+}
+
+static void
+a_short_run_shows_no_progress(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+
+	tool_clock = fake;
+	catch_begin();
+	tool_progress_begin(&p, &c, "staging", 100);
+	for (uint64_t i = 0; i <= 100; i++, clock_ms += 9)
+		tool_progress_at(&p, i, 100);
+	tool_progress_end(&p, true);
+	catch_end();
+	CHECK_STR(err, "");
+	CHECK_STR(out, "");
+}
+
+static void
+without_a_terminal_each_tenth_gets_a_line(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+
+	play(&p, &c, false, true);
+	CHECK_EQ(count(err, "\n"), 10);
+	CHECK_HAS(err, "dray: staging: 50 % (1.0 kB of 2.0 kB), 100 bytes/s, 10 s left\n");
+	CHECK_HAS(err, "dray: staging: 100 % (2.0 kB), 99 bytes/s, took 21 s\n");
+	/* a phase that failed at its last byte does not say that it is over */
+	play(&p, &c, false, false);
+	CHECK_EQ(count(err, "\n"), 9);
+	CHECK_EQ(count(err, "100 %"), 0);
+	/* quiet is quiet */
+	c.quiet = true;
+	play(&p, &c, false, true);
+	CHECK_STR(err, "");
+	/* the begin of each phase with -v */
+	c = (struct tool_common){ .verbose = 1 };
+	play(&p, &c, false, true);
+	CHECK(strncmp(err, "dray: staging: begins\n", 22) == 0);
+}
+
+static void
+without_a_terminal_a_slow_phase_gets_a_line_in_30_seconds(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+
+	tool_clock = fake;
+	catch_begin();
+	tool_progress_begin(&p, &c, "pack", 1000000);
+	for (uint64_t i = 0; i < 100; i++, clock_ms += 1000)
+		tool_progress_at(&p, i, 0);
+	tool_progress_end(&p, false);
+	catch_end();
+	CHECK_EQ(count(err, "\n"), 3);
+	CHECK_EQ(count(err, "dray: pack: 0 % ("), 3);
+}
+
+static void
+a_terminal_gets_one_line_that_is_gone_in_the_end(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+
+	play(&p, &c, true, true);
+	CHECK_EQ(count(err, "\n"), 0);
+	CHECK_EQ(count(err, "100 %"), 0);
+	CHECK(count(err, "\rstaging: ") > 150);		/* ten times a second */
+	CHECK(count(err, "\rstaging: ") < 250);
+	CHECK_HAS(err, "\rstaging: 99 % (2.0 kB of 2.0 kB), 100 bytes/s\033[K\r\033[K");
+}
+
+static void
+a_live_line_is_taken_away_before_an_error(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+	struct dray_err e;
+
+	tool_clock = fake;
+	catch_begin();
+	tool_progress_begin(&p, &c, "staging", 100);
+	p.live = true;
+	clock_ms += 5000;
+	tool_progress_at(&p, 50, 100);
+	dray_fail(&e, DRAY_E_IO, "why");
+	CHECK_EQ(tool_error(&c, "what", &e), 1);
+	tool_progress_end(&p, false);
+	catch_end();
+	CHECK_STR(err, "\rstaging: 50 % (50 bytes of 100 bytes), 10 bytes/s, 5 s left\033[K\r\033[Kdray: what: why\n");
+}
+
+static void *
+report(void *p)
+{
+	for (uint64_t i = 0; i < 1000; i++)
+		tool_progress_at(p, i, 1000);
+	return NULL;
+}
+
+static void
+workers_may_report_at_the_same_time(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+	pthread_t t[4];
+
+	tool_clock = fake;
+	catch_begin();
+	tool_progress_begin(&p, &c, "staging", 1000);
+	clock_ms += 5000;
+	for (size_t i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, report, &p);
+	for (size_t i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	tool_progress_end(&p, true);
+	catch_end();
+	CHECK_HAS(err, "dray: staging: 90 %");
+	CHECK_EQ(p.done, 999);
+}
+
+/* the real clock, the real thread, a terminal: the line is redrawn though nothing is reported */
+static void
+a_step_that_reports_nothing_shows_life(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+	char text[4096] = "";
+	size_t n = 0;
+	int master = posix_openpt(O_RDWR | O_NOCTTY), slave, saved = dup(STDERR_FILENO);
+
+	CHECK(master != -1 && grantpt(master) == 0 && unlockpt(master) == 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	CHECK(slave != -1 && dup2(slave, STDERR_FILENO) != -1);
+	tool_clock = real;
+	tool_progress_begin(&p, &c, "match", 0);
+	/* a read waits until somebody has written */
+	while (count(text, "\rmatch: ") < 3 && n < sizeof(text) - 1) {
+		ssize_t got = read(master, text + n, sizeof(text) - 1 - n);
+
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+		text[n] = '\0';
+	}
+	tool_progress_end(&p, false);
+	dup2(saved, STDERR_FILENO);
+	CHECK_HAS(text, "\rmatch: 2 s\033[K");
+	close(saved);
+	close(slave);
+	close(master);
+}
+
+int
+main(void)
+{
+	real = tool_clock;
+	RUN(spans_are_told_for_people);
+	RUN(per_cent_never_is_a_hundred_before_the_end);
+	RUN(the_rate_is_the_mean_at_first_and_follows_later);
+	RUN(the_line_tells_bytes_rate_and_time_left);
+	RUN(a_short_run_shows_no_progress);
+	RUN(without_a_terminal_each_tenth_gets_a_line);
+	RUN(without_a_terminal_a_slow_phase_gets_a_line_in_30_seconds);
+	RUN(a_terminal_gets_one_line_that_is_gone_in_the_end);
+	RUN(a_live_line_is_taken_away_before_an_error);
+	RUN(workers_may_report_at_the_same_time);
+	RUN(a_step_that_reports_nothing_shows_life);
+	return test_done();
+}
