@@ -375,6 +375,7 @@ build_run(struct build_opts *o, struct build_result *r, struct dray_err *e)
 	/* first of all, so that a folder without write permission is told before an hour of work */
 	if (build_temp_open(o->output, &t, e) != 0)
 		return -1;
+	r->stale = t.removed;
 	rc = run_into(o, r, &t, e);
 	build_temp_drop(&t);
 	if (rc != 0 && e->code == DRAY_E_SIGNAL)

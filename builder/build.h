@@ -60,6 +60,7 @@ struct build_result {
 	size_t n_signed;
 	struct build_packed *packed;	/* its figures */
 	struct build_cache *cache;	/* its figures; NULL: none was used */
+	size_t stale;			/* temporary files of killed builds that were removed */
 	int64_t scan_ms, write_ms, check_ms;
 };
 

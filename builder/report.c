@@ -48,6 +48,9 @@ build_warnings(const struct build_opts *o, const struct build_result *r)
 {
 	char quoted[300];
 
+	if (r->stale > 0 && !o->common->quiet)
+		fprintf(stderr, "%s: removed %zu temporary file%s of a build that was killed\n", tool_prog, r->stale,
+		    r->stale == 1 ? "" : "s");
 	/* the usual cache is used as far as it can be, and nobody has asked for it */
 	if (r->cache != NULL && o->cache_dir != NULL && build_cache_read_only(r->cache))
 		fprintf(stderr, "%s: warning: the cache %s cannot be written: it is read, not added to\n", tool_prog,

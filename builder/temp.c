@@ -1,12 +1,14 @@
 /*
  * temp.c - temporary name, then rename: whoever sees the final name sees a whole and checked file.
  */
+#include <sys/file.h>
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "builder/temp.h"
@@ -22,17 +24,34 @@ build_temp_dir(const char *path)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* mkstemp with our own name, beneath a handle */
+/*
+ * Nobody may take it for a file that was left behind. Somebody may have, in the moment after it was made: then it is
+ * lost. Where there are no locks nobody can get one on it either, so nobody removes it.
+ */
+static bool
+hold(int dir, const char *name, int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return false;
+	return build_temp_is(dir, name, fd);
+}
+
+/* mkstemp with our own name, beneath a handle; locked */
 static int
 make_temp(int dir, char name[64], int *fd, struct dray_err *e)
 {
 	for (unsigned i = 0; i < 1000; i++) {
-		snprintf(name, 64, ".dray-tmp-%ld-%u", (long)getpid(), i);
+		snprintf(name, 64, BUILD_TEMP_NAME "%ld-%u", (long)getpid(), i);
 		*fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (*fd != -1)
-			return 0;
-		if (errno != EEXIST)
+		if (*fd == -1 && errno != EEXIST)
 			break;
+		if (*fd == -1)
+			continue;
+		if (hold(dir, name, *fd))
+			return 0;
+		close(*fd);	/* empty */
+		*fd = -1;
+		errno = EEXIST;
 	}
 	return dray_fail_errno(e, "cannot create a file there");
 }
@@ -85,6 +104,7 @@ build_temp_open(const char *path, struct build_temp *t, struct dray_err *e)
 		dray_fail(e, DRAY_E_USAGE, "exists and is not a regular file");
 		goto out;
 	}
+	t->removed = build_temp_clean(t->dir);
 	rc = make_temp(t->dir, t->name, &t->fd, e);
 out:
 	free(dir);
@@ -97,20 +117,25 @@ int
 build_temp_commit(struct build_temp *t, struct dray_err *e)
 {
 	mode_t mask = umask(0);
+	int lock, rc;
 
 	umask(mask);
 	if (fchmod(t->fd, 0666 & ~mask) != 0)
 		return dray_fail_errno(e, "cannot be written");
 	if (fsync(t->fd) != 0)
 		return dray_fail_errno(e, "cannot be written");
-	if (close(t->fd) != 0) {
-		t->fd = -1;
+	/* one handle is closed to hear what that has to say, the other holds the lock until the name is gone */
+	if ((lock = fcntl(t->fd, F_DUPFD_CLOEXEC, 0)) == -1)
 		return dray_fail_errno(e, "cannot be written");
-	}
-	t->fd = -1;
+	rc = close(t->fd);
+	t->fd = lock;
+	if (rc != 0)
+		return dray_fail_errno(e, "cannot be written");
 	if (renameat(t->dir, t->name, t->dir, t->leaf) != 0)
 		return dray_fail_errno(e, "cannot be renamed to its name");
 	t->name[0] = '\0';
+	close(t->fd);
+	t->fd = -1;
 	if (fsync(t->dir) != 0 && errno != EINVAL)	/* some file systems cannot sync a folder */
 		return dray_fail_errno(e, "its folder cannot be synced");
 	close(t->dir);
@@ -121,10 +146,10 @@ build_temp_commit(struct build_temp *t, struct dray_err *e)
 void
 build_temp_drop(struct build_temp *t)
 {
-	if (t->fd != -1)
-		close(t->fd);
 	if (t->dir != -1 && t->name[0] != '\0')
 		(void)unlinkat(t->dir, t->name, 0);
+	if (t->fd != -1)
+		close(t->fd);
 	if (t->dir != -1)
 		close(t->dir);
 	t->fd = t->dir = -1;

@@ -4,10 +4,13 @@
 #ifndef BUILD_TEMP_H
 #define BUILD_TEMP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "dray/err.h"
+
+#define BUILD_TEMP_NAME ".dray-tmp-"	/* PID-N follows */
 
 struct build_temp {
 	int fd;			/* open for reading and writing, -1: none */
@@ -15,6 +18,7 @@ struct build_temp {
 	const char *final;	/* borrowed; as the user gave it */
 	char name[64];		/* beneath dir */
 	const char *leaf;	/* last part of final */
+	size_t removed;		/* files that killed builds had left in the folder */
 };
 
 /** build_temp_dir - the folder of @path, malloc'ed ("." if there is no slash); NULL when memory is out */
@@ -26,7 +30,10 @@ DRAY_MUST_CHECK int build_temp_unnamed(const char *dir, int *fd, struct dray_err
 /** build_temp_failed - what went wrong with an unnamed file in @dir, and what to do when there is no room; always -1 */
 int build_temp_failed(const char *dir, struct dray_err *e);
 
-/** build_temp_open - a file beside @path under a temporary name; @path must not be a folder or a special file */
+/**
+ * build_temp_open - a file beside @path under a temporary name; @path must not be a folder or a special file
+ * Holds a lock (flock) on it as long as the name is temporary, and first removes what killed runs have left there.
+ */
 DRAY_MUST_CHECK int build_temp_open(const char *path, struct build_temp *t, struct dray_err *e);
 
 /** build_temp_commit - mode by the umask, synced, renamed to its final name, folder synced; closes */
@@ -34,6 +41,12 @@ DRAY_MUST_CHECK int build_temp_commit(struct build_temp *t, struct dray_err *e);
 
 /** build_temp_drop - close and remove; harmless after a commit */
 void build_temp_drop(struct build_temp *t);
+
+/** build_temp_clean - remove the temporary files in @dir that nobody works on any more. Return: how many were removed */
+size_t build_temp_clean(int dir);
+
+/** build_temp_is - is @name in @dir, not followed, the file that @fd is a handle of? */
+bool build_temp_is(int dir, const char *name, int fd);
 
 /** build_temp_write - all of @len bytes at @at */
 DRAY_MUST_CHECK int build_temp_write(int fd, uint64_t at, const void *p, size_t len, struct dray_err *e);
