@@ -1,6 +1,6 @@
 /*
- * archive.c - the one door to libarchive. Readers are enabled by name: none of those that we do not want (mtree, xar
- * with its XML, iso9660, ...) can be reached by a hostile file, and none runs another program.
+ * archive.c - members of archives, by libarchive. Readers are enabled by name: none of those that we do not want
+ * (mtree, xar with its XML, iso9660, ...) can be reached by a hostile file, and none runs another program.
  *
  * Names stay the bytes they are: we never set a locale, so libarchive finds itself unable to convert UTF-8, hands out
  * the raw bytes and says so by a warning, which we expect. Any other warning means that something was lost: an error.
@@ -17,19 +17,23 @@
 
 #include "builder/acl.h"
 #include "builder/archive.h"
+#include "builder/archive_stream.h"
 #include "dray/num.h"
 
-#define BLOCK_BYTES (256u * 1024u)
 #define TAR_BLOCK 512
+#define EMPTY_MAX 10240		/* bytes of an empty tar: one record of the usual size. Zeros without end are a disk image */
 
 struct build_archive {
 	int fd;
 	uint64_t bytes;			/* of the file */
-	struct archive *file;		/* reads the file */
-	struct archive *data;		/* reads the members: the same, or the data.tar within a Debian package */
+	struct build_stream *raw;	/* the bytes of the file */
+	struct build_stream *plain;	/* the same unpacked */
+	struct build_stream *inner;	/* those of the data.tar within a Debian package, unpacked; else NULL */
+	struct archive *file;		/* reads plain */
+	struct archive *data;		/* reads the members: the same, or inner */
 	struct archive_entry *first;	/* header already read, of data */
 	bool ended;			/* it has no member at all */
-	uint8_t *buf;			/* BLOCK_BYTES, from the package to its data */
+	uint8_t begin[TAR_BLOCK];	/* first bytes of what was opened last, unpacked; zeros behind them */
 	struct dray_xattr *xattrs;
 	size_t cap_xattrs;
 	bool time_flaw;			/* see archive_time.c */
@@ -44,23 +48,6 @@ build_archive_name_err(const char *path, struct dray_err *e)
 	return dray_wrap(e, "%s", dray_quote(path, strlen(path), quoted, sizeof(quoted)));
 }
 
-/* libarchive's own words, made printable and like ours */
-static int
-fail_archive(struct archive *a, struct dray_err *e)
-{
-	const char *text = archive_error_string(a);
-	char quoted[300];
-
-	if (archive_errno(a) == ENOMEM)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	if (archive_errno(a) == EIO)
-		return dray_fail(e, DRAY_E_IO, "cannot be read: input or output error");
-	if (text == NULL)
-		text = "it cannot be made sense of";
-	dray_quote(text, strlen(text), quoted, sizeof(quoted));
-	return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: %s", quoted);
-}
-
 static int
 open_reader(bool any, struct archive **out, struct dray_err *e)
 {
@@ -70,10 +57,7 @@ open_reader(bool any, struct archive **out, struct dray_err *e)
 	*out = a;
 	if (a == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	/* a reader that would have to run a program instead comes back with a warning */
-	ok = archive_read_support_filter_gzip(a) == ARCHIVE_OK && archive_read_support_filter_xz(a) == ARCHIVE_OK &&
-	    archive_read_support_filter_zstd(a) == ARCHIVE_OK && archive_read_support_filter_bzip2(a) == ARCHIVE_OK &&
-	    archive_read_support_format_tar(a) == ARCHIVE_OK;
+	ok = archive_read_support_format_tar(a) == ARCHIVE_OK;
 	/* of zip only the kind with a directory at its end: without that one, a file cut short goes unseen */
 	if (any)
 		ok = ok && archive_read_support_format_cpio(a) == ARCHIVE_OK &&
@@ -97,21 +81,10 @@ names_only(struct archive *a)
 	return text != NULL && (strstr(text, "can't be converted") != NULL || strstr(text, "cannot be converted") != NULL);
 }
 
-/* 1: *en; 0: the end */
-static int
-next_header(struct archive *a, struct archive_entry **en, struct dray_err *e)
+static struct build_stream *
+stream_of(const struct build_archive *a, const struct archive *reader)
 {
-	int rc = archive_read_next_header(a, en);
-
-	if (rc == ARCHIVE_OK || (rc == ARCHIVE_WARN && names_only(a)))
-		return 1;
-	if (rc != ARCHIVE_EOF)
-		return fail_archive(a, e);
-	/* libarchive takes a tar that stops between two members for a whole one; a whole one ends in blocks of zeros */
-	if (is_format(a, ARCHIVE_FORMAT_TAR) &&
-	    archive_filter_bytes(a, 0) - archive_read_header_position(a) < TAR_BLOCK)
-		return dray_fail(e, DRAY_E_FORMAT, "the archive is cut short: the mark at its end is missing");
-	return 0;
+	return reader == a->file ? a->plain : a->inner;
 }
 
 static int
@@ -121,101 +94,134 @@ fail_kind(struct dray_err *e)
 	return dray_hint(e, "read are tar, cpio, zip and .deb, plain or compressed by gzip, xz, zstd or bzip2");
 }
 
-static la_ssize_t
-read_package(struct archive *inner, void *ctx, const void **p)
+/* libarchive knows no format for it: does it begin as one of our kinds does? */
+static int
+fail_unknown(const struct build_archive *a, struct dray_err *e)
 {
-	struct build_archive *a = ctx;
-	la_ssize_t n = archive_read_data(a->file, a->buf, BLOCK_BYTES);
-	const char *text = archive_error_string(a->file);
+	static const struct { const char *magic, *name; size_t at; } kinds[] = {
+		{ "PK\3\4", "zip", 0 }, { "07070", "cpio", 0 }, { "!<arch>\n", "Debian package", 0 }, { "ustar", "tar", 257 },
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (memcmp(a->begin + kinds[i].at, kinds[i].magic, strlen(kinds[i].magic)) == 0)
+			return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: it begins like a %s and does not go on like one",
+			    kinds[i].name);
+	return fail_kind(e);
+}
 
-	*p = a->buf;
-	if (n < 0)
-		archive_set_error(inner, archive_errno(a->file), "%s", text != NULL ? text : "the package cannot be read");
-	return n;
+/*
+ * The end of the members: is it that of the archive? An unpacker compares its last checksum only there, libarchive takes
+ * a tar that stops between two members for a whole one, and what follows would go unseen.
+ */
+static int
+check_end(const struct build_archive *a, struct archive *reader, bool empty, struct dray_err *e)
+{
+	struct build_stream *s = stream_of(a, reader);
+	uint64_t at = (uint64_t)archive_filter_bytes(reader, 0);
+	bool more;
+
+	/* a zip is read from its end on, and may have anything in front and between */
+	if (is_format(reader, ARCHIVE_FORMAT_ZIP))
+		return 0;
+	/* blocks of zeros end it */
+	if (is_format(reader, ARCHIVE_FORMAT_TAR) && at - (uint64_t)archive_read_header_position(reader) < TAR_BLOCK)
+		return dray_fail(e, DRAY_E_FORMAT, "the archive is cut short: the mark at its end is missing");
+	if (build_stream_rest(s, at, &more, e) != 0)
+		return -1;
+	/* a disk image begins with zeros, too, and may have no others */
+	if (empty && is_format(reader, ARCHIVE_FORMAT_TAR) && (more || build_stream_at(s) > EMPTY_MAX)) {
+		fail_kind(e);
+		e->hint[0] = '\0';
+		return dray_hint(e, "it begins with zeros: of a disk image, mount it and give the directory");
+	}
+	if (!more)
+		return 0;
+	dray_fail(e, DRAY_E_FORMAT, "the archive is damaged: more follows behind its end");
+	return dray_hint(e, "two archives put together are given as archive:ONE,OTHER");
+}
+
+/* 1: *en; 0: the end */
+static int
+next_header(const struct build_archive *a, struct archive *reader, bool first, struct archive_entry **en,
+    struct dray_err *e)
+{
+	int rc = archive_read_next_header(reader, en);
+
+	if (rc == ARCHIVE_OK || (rc == ARCHIVE_WARN && names_only(reader)))
+		return 1;
+	if (rc == ARCHIVE_EOF)
+		return check_end(a, reader, first, e);
+	return build_stream_fail(reader, stream_of(a, reader), e);
+}
+
+/* @s unpacked and its first header, if there is one */
+static int
+begin(struct build_archive *a, struct build_stream **s, bool any, struct archive **reader, struct dray_err *e)
+{
+	const uint8_t *p;
+	size_t len;
+	int rc;
+
+	if (build_stream_unpack(s, e) != 0 || build_stream_peek(*s, &p, &len, e) != 0)
+		return -1;
+	if (len == 0)
+		return dray_fail(e, DRAY_E_FORMAT, "the archive is empty: not even one byte");
+	memset(a->begin, 0, sizeof(a->begin));
+	memcpy(a->begin, p, len < sizeof(a->begin) ? len : sizeof(a->begin));
+	if (open_reader(any, reader, e) != 0)
+		return -1;
+	if (build_stream_open(*reader, *s) != ARCHIVE_OK) {
+		build_stream_fail(*reader, *s, e);
+		return strstr(e->text, "Unrecognized archive format") != NULL ? fail_unknown(a, e) : -1;
+	}
+	if ((rc = next_header(a, *reader, true, &a->first, e)) < 0)
+		return -1;
+	a->ended = rc == 0;
+	return 0;
 }
 
 /* a Debian package: what it installs is in the member data.tar, by any filter. Source: deb(5). */
 static int
-enter_package(struct build_archive *a, struct archive_entry *en, struct dray_err *e)
+enter_package(struct build_archive *a, struct dray_err *e)
 {
-	const char *name = archive_entry_pathname(en);
+	struct archive_entry *en = a->first;
+	const char *name = a->ended ? NULL : archive_entry_pathname(en);
 	int rc;
 
+	if (a->ended)
+		return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: a package of no members");
 	if (name == NULL || strcmp(name, "debian-binary") != 0) {
 		dray_fail(e, DRAY_E_USAGE, "an ar archive that is no Debian package");
 		return dray_hint(e, "a tree comes from tar, cpio or zip archives, or from Debian packages");
 	}
 	do {
-		if ((rc = next_header(a->file, &en, e)) < 0)
+		if ((rc = next_header(a, a->file, false, &en, e)) < 0)
 			return -1;
 		if (rc == 0)
 			return dray_fail(e, DRAY_E_FORMAT, "a Debian package without data.tar");
 		name = archive_entry_pathname(en);
 	} while (name == NULL || strncmp(name, "data.tar", 8) != 0);
-	if ((a->buf = malloc(BLOCK_BYTES)) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	if (open_reader(false, &a->data, e) != 0)
+	if (build_stream_member(a->file, a->plain, &a->inner, e) != 0)
 		return -1;
-	if (archive_read_open(a->data, a, NULL, read_package, NULL) != ARCHIVE_OK)
-		return fail_archive(a->data, e);
-	rc = next_header(a->data, &a->first, e);
-	a->ended = rc == 0;
-	return rc < 0 ? -1 : 0;
-}
-
-/* an empty tar is zeros to its end; a disk image begins with zeros, too, and passes for one with libarchive */
-static int
-check_empty(const struct build_archive *a, struct dray_err *e)
-{
-	uint8_t *buf = malloc(BLOCK_BYTES);
-	off_t at = 0;
-	ssize_t n = 0;
-	int rc = 0;
-
-	if (buf == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	while (rc == 0 && ((n = pread(a->fd, buf, BLOCK_BYTES, at)) > 0 || (n < 0 && errno == EINTR))) {
-		for (ssize_t i = 0; rc == 0 && i < n; i++)
-			if (buf[i] != 0)
-				rc = fail_kind(e);
-		at += n > 0 ? n : 0;
-	}
-	if (rc == 0 && n < 0)
-		rc = dray_fail_errno(e, "cannot be read");
-	free(buf);
-	return rc;
+	return begin(a, &a->inner, false, &a->data, e);
 }
 
 static int
 open_file(struct build_archive *a, const char *path, struct dray_err *e)
 {
 	struct stat st;
-	int rc;
 
 	if ((a->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1 || fstat(a->fd, &st) != 0)
 		return dray_fail_errno(e, "cannot be read");
 	if (!S_ISREG(st.st_mode))
 		return dray_fail(e, DRAY_E_USAGE, "not a regular file");
 	a->bytes = (uint64_t)st.st_size;
-	if (a->bytes == 0)
-		return dray_fail(e, DRAY_E_FORMAT, "the archive is empty: not even one byte");
-	if (open_reader(true, &a->file, e) != 0)
+	if (build_stream_file(a->fd, &a->raw, e) != 0)
 		return -1;
-	if (archive_read_open_fd(a->file, a->fd, BLOCK_BYTES) != ARCHIVE_OK) {
-		const char *text = archive_error_string(a->file);
-
-		if (text == NULL || strstr(text, "Unrecognized") == NULL)
-			return fail_archive(a->file, e);
-		return fail_kind(e);
-	}
-	if ((rc = next_header(a->file, &a->first, e)) < 0)
+	a->plain = a->raw;
+	if (begin(a, &a->plain, true, &a->file, e) != 0)
 		return -1;
-	a->ended = rc == 0;
-	if (a->ended && is_format(a->file, ARCHIVE_FORMAT_TAR) && archive_filter_code(a->file, 0) == ARCHIVE_FILTER_NONE &&
-	    check_empty(a, e) != 0)
-		return -1;
-	if (!a->ended && is_format(a->file, ARCHIVE_FORMAT_AR))
-		return enter_package(a, a->first, e);
+	if (is_format(a->file, ARCHIVE_FORMAT_AR))
+		return enter_package(a, e);
 	a->data = a->file;
 	return 0;
 }
@@ -246,9 +252,9 @@ build_archive_close(struct build_archive *a)
 	if (a->data != a->file)
 		archive_read_free(a->data);
 	archive_read_free(a->file);
+	build_stream_free(a->inner != NULL ? a->inner : a->plain);	/* all stand on each other */
 	if (a->fd != -1)
 		close(a->fd);
-	free(a->buf);
 	free(a->xattrs);
 	free(a->acl[0]);
 	free(a->acl[1]);
@@ -384,6 +390,18 @@ id_ok(la_int64_t id)
 	return id >= 0 && id < UINT32_MAX;
 }
 
+/* what follows the data in a Debian package must be whole, too */
+static int
+end_package(struct build_archive *a, struct dray_err *e)
+{
+	struct archive_entry *en;
+	int rc = 0;
+
+	while (a->data != a->file && (rc = next_header(a, a->file, false, &en, e)) > 0)
+		;
+	return rc;
+}
+
 int
 build_archive_next(struct build_archive *a, struct build_member *m, struct dray_err *e)
 {
@@ -393,10 +411,10 @@ build_archive_next(struct build_archive *a, struct build_member *m, struct dray_
 
 	*m = (struct build_member){ .mode = 0 };
 	if (a->ended)
-		return 0;
+		return end_package(a, e);
 	a->first = NULL;
-	if (en == NULL && (rc = next_header(a->data, &en, e)) <= 0)
-		return rc;
+	if (en == NULL && (rc = next_header(a, a->data, false, &en, e)) <= 0)
+		return rc < 0 ? -1 : end_package(a, e);
 	if ((m->path = archive_entry_pathname(en)) == NULL)
 		return dray_fail(e, DRAY_E_FORMAT, "a member has no name");
 	m->hard_link = archive_entry_hardlink(en);
@@ -439,7 +457,7 @@ build_archive_data(struct build_archive *a, const void **p, size_t *len, uint64_
 	if (rc == ARCHIVE_EOF)
 		return 0;
 	if (rc != ARCHIVE_OK || off < 0)
-		return fail_archive(a->data, e);
+		return build_stream_fail(a->data, stream_of(a, a->data), e);
 	*at = (uint64_t)off;
 	return 1;
 }
@@ -447,9 +465,7 @@ build_archive_data(struct build_archive *a, const void **p, size_t *len, uint64_
 uint64_t
 build_archive_done(const struct build_archive *a)
 {
-	la_int64_t n = archive_filter_bytes(a->file, -1);
-
-	return n < 0 ? 0 : (uint64_t)n;
+	return build_stream_at(a->raw);
 }
 
 uint64_t

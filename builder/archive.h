@@ -1,5 +1,5 @@
 /*
- * archive.h - the one door to libarchive: members of an archive one after the other, as they stand there. What they
+ * archive.h - members of an archive one after the other, as they stand there. What they
  * mean as a tree is archive_tree.c's business.
  */
 #ifndef BUILD_ARCHIVE_H

@@ -54,8 +54,8 @@ run "$DRAY" info got.dray --json
 want_text '"contents_sent":3' out
 head -c $(($(wc -c <tree.zip) - 10)) tree.zip >cut.zip
 run "$DRAY" build --to cut.zip --product demo --version 1 --counter 1 -o no.dray
-want_status 2
-want_text 'cut.zip: no archive of a kind that is read here, or its beginning is damaged'
+want_status 31
+want_text 'cut.zip: the archive is damaged or cut short: it begins like a zip and does not go on like one'
 no_file no.dray
 
 # a Debian package is what it installs; several are layers
