@@ -100,6 +100,18 @@ dray_sha256_once(struct dray_sha256 *h, const void *p, size_t len, uint8_t out[D
 }
 
 int
+dray_sha256_bytes(const void *p, size_t len, uint8_t out[DRAY_SHA256_LEN], struct dray_err *e)
+{
+	struct dray_sha256 *h = NULL;
+	int rc = -1;
+
+	if (dray_sha256_new(&h, e) == 0)
+		rc = dray_sha256_once(h, p, len, out, e);
+	dray_sha256_free(h);
+	return rc;
+}
+
+int
 dray_sha256_fd(struct dray_sha256 *h, int fd, uint8_t *buf, size_t cap, uint64_t *size,
     uint8_t out[DRAY_SHA256_LEN], struct dray_err *e)
 {

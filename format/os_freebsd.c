@@ -23,6 +23,8 @@
 
 #include "dray/os.h"
 
+#include "os_posix.h"
+
 #ifndef O_SEARCH	/* FreeBSD 12 */
 #define O_SEARCH O_RDONLY
 #endif
@@ -39,6 +41,25 @@ is_mount_root(int dir, const char *name, const struct stat *st)
 		return fstat(dir, &up) == 0 && up.st_dev != st->st_dev;
 	return fstatat(dir, "..", &up, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    (up.st_dev != st->st_dev || up.st_ino == st->st_ino);
+}
+
+/* the flags of the super-user; the owner's forbid the same */
+#define LOCK_IMMUTABLE (SF_IMMUTABLE | UF_IMMUTABLE)
+#define LOCK_APPEND (SF_APPEND | UF_APPEND)
+#define LOCK_NOUNLINK (SF_NOUNLINK | UF_NOUNLINK)
+
+static uint8_t
+locks_of(unsigned long flags)
+{
+	uint8_t locks = 0;
+
+	if ((flags & LOCK_IMMUTABLE) != 0)
+		locks |= DRAY_LOCK_IMMUTABLE;
+	if ((flags & LOCK_APPEND) != 0)
+		locks |= DRAY_LOCK_APPEND;
+	if ((flags & LOCK_NOUNLINK) != 0)
+		locks |= DRAY_LOCK_NOUNLINK;
+	return locks;
 }
 
 int
@@ -70,6 +91,7 @@ os_stat_at(int dir, const char *name, struct dray_stat *st)
 	}
 	st->mnt_id = (uint64_t)s.st_dev;	/* st_dev is the id of the mount here */
 	st->mount_root = is_mount_root(dir, name, &s);
+	st->locks = locks_of(s.st_flags);
 	return 0;
 }
 
@@ -81,25 +103,10 @@ os_exchange(int dir_a, const char *a, int dir_b, const char *b)
 	return -1;
 }
 
-/* a link fails if the name is taken; a directory, and a file system without links, has to be looked for */
 int
 os_rename_noreplace(int dir_a, const char *a, int dir_b, const char *b)
 {
-	struct stat st;
-
-	if (fstatat(dir_a, a, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return -1;
-	if (!S_ISDIR(st.st_mode) && linkat(dir_a, a, dir_b, b, 0) == 0)
-		return unlinkat(dir_a, a, 0);
-	if (!S_ISDIR(st.st_mode) && errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
-		return -1;
-	if (fstatat(dir_b, b, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		errno = EEXIST;
-		return -1;
-	}
-	if (errno != ENOENT)
-		return -1;
-	return renameat(dir_a, a, dir_b, b);
+	return os_rename_by_link(dir_a, a, dir_b, b);
 }
 
 int
@@ -125,15 +132,52 @@ os_open_walk(int dir, const char *name)
 }
 
 int
-os_fs_uuid(int fd, uint8_t uuid[16])
+os_locks_set(int dir, const char *name, uint8_t locks)
 {
-	struct statfs fs;
+	struct stat st;
+	unsigned long now;
 
-	memset(uuid, 0, 16);
-	if (fstatfs(fd, &fs) != 0)
+	if ((name[0] == '\0' ? fstat(dir, &st) : fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) != 0)
 		return -1;
-	memcpy(uuid, &fs.f_fsid, sizeof(fs.f_fsid) < 16 ? sizeof(fs.f_fsid) : 16);
-	return 0;
+	if (locks_of(st.st_flags) == locks)
+		return 0;
+	now = st.st_flags & ~(unsigned long)(LOCK_IMMUTABLE | LOCK_APPEND | LOCK_NOUNLINK);
+	if ((locks & DRAY_LOCK_IMMUTABLE) != 0)
+		now |= SF_IMMUTABLE;
+	if ((locks & DRAY_LOCK_APPEND) != 0)
+		now |= SF_APPEND;
+	if ((locks & DRAY_LOCK_NOUNLINK) != 0)
+		now |= SF_NOUNLINK;
+	return chflagsat(dir, name[0] == '\0' ? "." : name, now, AT_SYMLINK_NOFOLLOW);
+}
+
+/* from secure level 1 on nobody clears the super-user's flags. Source: security(7) */
+bool
+os_locks_mine(void)
+{
+	int level = 0;
+	size_t len = sizeof(level);
+
+	return geteuid() == 0 && (sysctlbyname("kern.securelevel", &level, &len, NULL, 0) != 0 || level < 1);
+}
+
+int
+os_fs(int fd, struct dray_fs *fs)
+{
+	static const struct { const char *name; enum dray_fs_kind kind; } known[] = {
+		{ "ufs", DRAY_FS_SAFE }, { "zfs", DRAY_FS_SAFE }, { "tmpfs", DRAY_FS_MEMORY }, { "nfs", DRAY_FS_NETWORK },
+		{ "devfs", DRAY_FS_PSEUDO }, { "procfs", DRAY_FS_PSEUDO }, { "fdescfs", DRAY_FS_PSEUDO },
+		{ "linprocfs", DRAY_FS_PSEUDO }, { "linsysfs", DRAY_FS_PSEUDO },
+	};
+	struct statfs s;
+
+	if (fstatfs(fd, &s) != 0)
+		return -1;
+	*fs = (struct dray_fs){ .kind = DRAY_FS_WEAK };
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(s.f_fstypename, known[i].name) == 0)
+			fs->kind = known[i].kind;
+	return os_fs_room(fd, fs);
 }
 
 int

@@ -22,16 +22,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 
 #include "dray/os.h"
 
-/* Linux 6.9, include/uapi/linux/fs.h; older headers lack it */
-struct fs_uuid {
-	uint8_t len;
-	uint8_t uuid[16];
-};
-#define GET_FS_UUID _IOR(0x15, 0, struct fs_uuid)
+#include "os_posix.h"
 
 /* Linux 5.8, for C libraries that do not know them yet */
 #ifndef STATX_MNT_ID
@@ -73,6 +71,119 @@ os_stat_at(int dir, const char *name, struct dray_stat *st)
 	}
 	if (x.stx_mask & STATX_MNT_ID)
 		st->mnt_id = x.stx_mnt_id;
+	if ((x.stx_attributes & STATX_ATTR_IMMUTABLE) != 0)
+		st->locks |= DRAY_LOCK_IMMUTABLE;
+	if ((x.stx_attributes & STATX_ATTR_APPEND) != 0)
+		st->locks |= DRAY_LOCK_APPEND;
+	return 0;
+}
+
+int
+os_locks_set(int dir, const char *name, uint8_t locks)
+{
+	int fd, was, now, rc = -1, err;
+
+	fd = openat(dir, name[0] == '\0' ? "." : name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd == -1)
+		return -1;
+	if (ioctl(fd, FS_IOC_GETFLAGS, &was) == 0) {
+		now = was & ~(FS_IMMUTABLE_FL | FS_APPEND_FL);
+		if ((locks & DRAY_LOCK_IMMUTABLE) != 0)
+			now |= FS_IMMUTABLE_FL;
+		if ((locks & DRAY_LOCK_APPEND) != 0)
+			now |= FS_APPEND_FL;
+		rc = now == was ? 0 : ioctl(fd, FS_IOC_SETFLAGS, &now);
+	}
+	err = errno;
+	close(fd);	/* read-only, nothing to lose */
+	errno = err;
+	return rc;
+}
+
+/* capget(2) by hand: libcap would be one more library */
+bool
+os_locks_mine(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	if (syscall(SYS_capget, &head, caps) != 0)
+		return geteuid() == 0;
+	return (caps[0].effective >> CAP_LINUX_IMMUTABLE & 1) != 0;
+}
+
+static enum dray_fs_kind
+fs_kind(unsigned long magic)
+{
+	/* those that linux/magic.h lacks: source is each file system's own header in the kernel */
+	switch (magic) {
+	case EXT4_SUPER_MAGIC:		/* ext2 and ext3 too */
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+	case 0x3153464aUL:		/* jfs */
+	case 0x2fc12fc1UL:		/* zfs */
+	case 0xca451a4eUL:		/* bcachefs */
+	case 0x24051905UL:		/* ubifs */
+		return DRAY_FS_SAFE;
+	case OVERLAYFS_SUPER_MAGIC:
+		return DRAY_FS_OVERLAY;
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+		return DRAY_FS_MEMORY;
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case DEVPTS_SUPER_MAGIC:
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+	case SECURITYFS_MAGIC:
+	case DEBUGFS_MAGIC:
+	case EFIVARFS_MAGIC:
+		return DRAY_FS_PSEUDO;
+	case NFS_SUPER_MAGIC:
+	case 0xff534d42UL:		/* cifs */
+	case 0xfe534d42UL:		/* smb2 */
+	case V9FS_MAGIC:
+	case CEPH_SUPER_MAGIC:
+	case AFS_SUPER_MAGIC:
+		return DRAY_FS_NETWORK;
+	default:
+		return DRAY_FS_WEAK;
+	}
+}
+
+/* is the mount that @fd lies on told with redirect_dir=on? Source: proc_pid_mountinfo(5), overlayfs.rst in the kernel */
+static bool
+overlay_moves_dirs(int fd)
+{
+	struct dray_stat st;
+	char *line = NULL, *end;
+	size_t cap = 0;
+	bool yes = false;
+	FILE *f;
+
+	if (os_stat_at(fd, "", &st) != 0 || (f = fopen("/proc/self/mountinfo", "re")) == NULL)
+		return false;
+	while (getline(&line, &cap, f) != -1)
+		if (strtoull(line, &end, 10) == st.mnt_id && *end == ' ')
+			yes = strstr(end, "redirect_dir=on") != NULL;
+	free(line);
+	fclose(f);
+	return yes;
+}
+
+int
+os_fs(int fd, struct dray_fs *fs)
+{
+	struct statfs s;
+
+	if (fstatfs(fd, &s) != 0)
+		return -1;
+	*fs = (struct dray_fs){ .kind = fs_kind((unsigned long)s.f_type & 0xffffffffUL) };
+	if (os_fs_room(fd, fs) != 0)
+		return -1;
+	if (fs->kind == DRAY_FS_OVERLAY)
+		fs->moves_dirs = overlay_moves_dirs(fd);
 	return 0;
 }
 
@@ -88,27 +199,6 @@ os_exchange(int dir_a, const char *a, int dir_b, const char *b)
 #endif
 }
 
-/* for file systems without the flag: a link fails if the name is taken; a directory has to be looked for */
-static int
-rename_by_link(int dir_a, const char *a, int dir_b, const char *b)
-{
-	struct stat st;
-
-	if (fstatat(dir_a, a, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return -1;
-	if (!S_ISDIR(st.st_mode) && linkat(dir_a, a, dir_b, b, 0) == 0)
-		return unlinkat(dir_a, a, 0);
-	if (!S_ISDIR(st.st_mode) && errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
-		return -1;
-	if (fstatat(dir_b, b, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		errno = EEXIST;
-		return -1;
-	}
-	if (errno != ENOENT)
-		return -1;
-	return renameat(dir_a, a, dir_b, b);
-}
-
 int
 os_rename_noreplace(int dir_a, const char *a, int dir_b, const char *b)
 {
@@ -117,7 +207,7 @@ os_rename_noreplace(int dir_a, const char *a, int dir_b, const char *b)
 	/* EINVAL also stands for a directory moved into itself: the plain rename then says so again */
 	if (errno != ENOSYS && errno != EINVAL)
 		return -1;
-	return rename_by_link(dir_a, a, dir_b, b);
+	return os_rename_by_link(dir_a, a, dir_b, b);
 }
 
 int
@@ -153,27 +243,6 @@ int
 os_open_walk(int dir, const char *name)
 {
 	return openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-int
-os_fs_uuid(int fd, uint8_t uuid[16])
-{
-	static const uint8_t none[16];
-	struct fs_uuid u;
-	struct statfs fs;
-
-	memset(&u, 0, sizeof(u));
-	memset(uuid, 0, 16);
-	/* a file system made without a UUID tells one of zeros, like every other such: that tells none apart */
-	if (ioctl(fd, GET_FS_UUID, &u) == 0 && u.len > 0 && u.len <= sizeof(u.uuid) &&
-	    memcmp(u.uuid, none, u.len) != 0) {
-		memcpy(uuid, u.uuid, u.len);
-		return 0;
-	}
-	if (fstatfs(fd, &fs) != 0)
-		return -1;
-	memcpy(uuid, &fs.f_fsid, sizeof(fs.f_fsid) < 16 ? sizeof(fs.f_fsid) : 16);
-	return 0;
 }
 
 int

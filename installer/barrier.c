@@ -46,7 +46,7 @@ flush_slot(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	char slot[24];
 
 	(void)worker;
-	return inst_tree_each(f->tx->dir, inst_tx_slot(f->tx->ops[i].slot, slot), flush_object, f, e);
+	return inst_tree_each(f->tx->slots[f->tx->ops[i].site].dir, inst_tx_slot(f->tx->ops[i].slot, slot), flush_object, f, e);
 }
 
 static int
@@ -71,20 +71,28 @@ flush_target(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 }
 
 static int
-flush_all(struct flush *f, bool switched, struct dray_err *e)
+flush_folders(struct flush *f, int dir, struct dray_err *e)
 {
 	char name[8];
 	struct dray_stat st;
-	unsigned i;
 
-	if (dray_parallel(THREADS, switched ? f->tx->n_ops : f->tx->n_swaps, 8, switched ? flush_target : flush_slot, f, e) != 0)
-		return -1;
-	for (i = 0; i < INST_SLOT_FOLDERS; i++) {
+	for (unsigned i = 0; i < INST_SLOT_FOLDERS; i++) {
 		snprintf(name, sizeof(name), "%02x", i);
-		if (os_stat_at(f->tx->dir, name, &st) == 0 && flush_object(f, f->tx->dir, name, &st, e) != 0)
+		if (os_stat_at(dir, name, &st) == 0 && flush_object(f, dir, name, &st, e) != 0)
 			return -1;
 	}
-	if (fsync(f->tx->dir) == -1 || fsync(f->s->dir) == -1 || fsync(f->s->root) == -1)
+	return fsync(dir) == 0 ? 0 : dray_fail_errno(e, "flush a folder of slots");
+}
+
+static int
+flush_all(struct flush *f, bool switched, struct dray_err *e)
+{
+	if (dray_parallel(THREADS, switched ? f->tx->n_ops : f->tx->n_swaps, 8, switched ? flush_target : flush_slot, f, e) != 0)
+		return -1;
+	for (size_t i = 0; i < f->tx->n_slots; i++)
+		if (flush_folders(f, f->tx->slots[i].dir, e) != 0)
+			return -1;
+	if (fsync(f->s->dir) == -1 || fsync(f->s->root) == -1)
 		return dray_fail_errno(e, "flush the state folder");
 	return 0;
 }
@@ -93,8 +101,12 @@ int
 inst_barrier(const struct inst_state *s, struct inst_tx *tx, bool switched, struct dray_err *e)
 {
 	struct flush f = { .s = s, .tx = tx };
+	size_t i = 0;
 
-	if (os_syncfs(s->dir) == 0)
+	/* one call for each file system; two of one device cost a second look at nothing */
+	while (i < tx->n_slots && os_syncfs(tx->slots[i].dir) == 0)
+		i++;
+	if (i == tx->n_slots)
 		return 0;
 	if (errno != ENOSYS)
 		return dray_fail_errno(e, "write everything to the disk");

@@ -128,17 +128,6 @@ open_earlier(struct inst_carry *a, struct dray_err *e)
 	return what == INST_PENDING_STAGED ? inst_tx_open(&a->f.st, number, false, &a->earlier, e) : 0;
 }
 
-static uint64_t
-dirs_added_to(const struct inst_plan *p)
-{
-	uint64_t n = 0;
-
-	/* an upper bound will do: it sizes the room that is kept for them */
-	for (size_t i = 0; i < p->n_swaps; i++)
-		n += p->ops[i].old.type == DRAY_ABSENT;
-	return n;
-}
-
 static int
 stopped(struct dray_err *e)
 {
@@ -151,12 +140,10 @@ static int
 stage(struct inst_carry *a, struct dray_err *e)
 {
 	struct tool_progress pr;
-	struct inst_stage_opts o = { .threads = (unsigned)a->f.common.jobs, .reuse_dir = -1, .stop = tool_signal_seen,
+	struct inst_stage_opts o = { .threads = (unsigned)a->f.common.jobs, .reuse = a->earlier, .stop = tool_signal_seen,
 	    .progress = tool_progress_at, .ctx = &pr };
 	int rc;
 
-	if (a->earlier != NULL)
-		o.reuse_dir = a->earlier->dir;
 	tool_progress_begin(&pr, &a->f.common, "staging", 0);
 	rc = inst_stage(a->f.st.root, a->f.b, a->p, a->tx, &o, e);
 	tool_progress_end(&pr, rc == 0);
@@ -168,7 +155,7 @@ static int
 carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool *live, struct dray_err *e)
 {
 	if (open_earlier(a, e) != 0 || stopped(e) != 0 ||
-	    inst_tx_create(&a->f.st, (uint32_t)a->p->n_swaps, dirs_added_to(a->p), &a->tx, e) != 0 || stage(a, e) != 0)
+	    inst_tx_create(&a->f.st, a->p, &a->tx, e) != 0 || stage(a, e) != 0)
 		return -1;
 	if (a->earlier != NULL) {
 		uint32_t number = a->earlier->number;

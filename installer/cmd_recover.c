@@ -114,11 +114,11 @@ brings_parent(const struct inst_tx *tx, const struct inst_op *op)
 
 /* can the old object go back to its place? Recovery may not ask: it goes on anyway, and keeps it in its slot */
 static int
-has_place(const struct inst_front *f, struct dray_walk *w, const struct inst_tx *tx, const struct inst_op *op,
+has_place(struct dray_walk *w, const struct inst_tx *tx, const struct inst_op *op,
     struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1], q[DRAY_QUOTE_CAP(255)];
-	struct dray_stat root, up, st;
+	struct dray_stat slots, up, st = { .locks = 0 };
 	const char *why = NULL;
 	int dir, r = dray_walk_parent(w, op->path, op->len, &dir, leaf, e);
 
@@ -128,11 +128,14 @@ has_place(const struct inst_front *f, struct dray_walk *w, const struct inst_tx 
 		if (op->old.type != DRAY_ABSENT && !brings_parent(tx, op))
 			why = "the directory above it is gone or something else";
 	} else {
-		if (os_stat_at(f->st.root, "", &root) == -1 || os_stat_at(dir, "", &up) == -1)
+		if (os_stat_at(tx->slots[op->site].dir, "", &slots) == -1 || os_stat_at(dir, "", &up) == -1)
 			return dray_fail_errno(e, "look at a directory");
-		if (up.mnt_id != root.mnt_id || up.dev != root.dev ||
-		    (os_stat_at(dir, leaf, &st) == 0 && (st.mnt_id != root.mnt_id || st.dev != root.dev)))
-			why = "it is on another mount than the root";
+		if (up.mnt_id != slots.mnt_id || up.dev != slots.dev)
+			why = "its directory is on another mount than it was";
+		else if (os_stat_at(dir, leaf, &st) == 0 && st.mount_root)
+			why = "something is mounted on it";
+		else if (st.locks != 0 && (op->flags & INST_OP_LOCKED) == 0)
+			why = "it was made immutable or append-only since";
 	}
 	if (why == NULL)
 		return 0;
@@ -167,10 +170,12 @@ list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_for
 	int rc = -1;
 
 	dray_walk_init(&w, f->st.root);
+	if (inst_slots_all(tx, e) != 0)
+		goto out;
 	for (size_t i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
-		if (has_place(f, &w, tx, op, e) != 0 || inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
+		if (has_place(&w, tx, op, e) != 0 || inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
 			goto out;
 		if (no_mount_inside(&w, op, e) != 0)
 			goto out;

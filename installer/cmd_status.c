@@ -15,6 +15,7 @@
 #include "dray/num.h"
 
 #include "installer/cmd.h"
+#include "installer/switch.h"
 
 #define DEPTH_MAX 64u	/* handles held at once; what lies deeper is not counted */
 
@@ -24,7 +25,7 @@ struct generation {
 	struct inst_installed from, to;
 	bool known;		/* @from and @to are */
 	uint64_t bytes;
-	struct inst_foreign parked;
+	struct inst_foreign parked, missing;	/* @missing: file systems it lies on that are not mounted */
 };
 
 /* bytes on disk of all in @dir; takes @dir. What vanishes meanwhile is not counted: it is a figure for people. */
@@ -75,7 +76,7 @@ static int
 read_generation(const struct inst_front *f, uint32_t number, struct generation *g, struct dray_err *e)
 {
 	struct inst_tx *tx;
-	int fd, rc = -1;
+	int rc = -1;
 
 	if (inst_tx_open(&f->st, number, false, &tx, e) != 0)
 		return -1;
@@ -84,12 +85,15 @@ read_generation(const struct inst_front *f, uint32_t number, struct generation *
 	g->known = tx->has_plan;
 	g->from = tx->from;
 	g->to = tx->to;
-	if ((fd = openat(tx->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
-		dray_fail_errno(e, "open a generation");
-		goto out;
+	for (size_t i = 0; i < tx->n_slots; i++) {
+		int fd = tx->slots[i].dir == -1 ? -1 : openat(tx->slots[i].dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd != -1)
+			g->bytes += disk_use(fd, 0);
+		else if (!tx->slots[i].mounted && inst_foreign_add(&g->missing, tx->slots[i].path, tx->slots[i].len, e) != 0)
+			goto out;
 	}
-	g->bytes = disk_use(fd, 0);
-	if (tx->has_plan && (tx->state == INST_TX_FINISHED || tx->state == INST_TX_FORGET) &&
+	if (g->missing.n == 0 && tx->has_plan && (tx->state == INST_TX_FINISHED || tx->state == INST_TX_FORGET) &&
 	    inst_parked(&f->st, tx, &g->parked, e) != 0)
 		goto out;
 	rc = 0;
@@ -154,6 +158,9 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 		parked = dray_json_set_arr(one, "parked");
 		for (size_t k = 0; k < g[i].parked.n; k++)
 			dray_json_push_str(parked, g[i].parked.paths[k]);
+		parked = dray_json_set_arr(one, "not_mounted");
+		for (size_t k = 0; k < g[i].missing.n; k++)
+			dray_json_push_str(parked, g[i].missing.paths[k]);
 	}
 	return tool_json(o, e);
 }
@@ -179,6 +186,7 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 		    g[i].known && g[i].from.known ? ", from " : "", g[i].known && g[i].from.known ? g[i].from.version : "",
 		    g[i].known ? " to " : "", g[i].known ? g[i].to.version : "", tool_human(g[i].bytes, size));
 		inst_print_paths(f, "  parked there:", &g[i].parked);
+		inst_print_paths(f, "  part of it lies on file systems that are not mounted:", &g[i].missing);
 		back |= strcmp(g[i].state, "done") == 0;
 		parked |= g[i].parked.n > 0;
 	}
@@ -228,7 +236,7 @@ status(struct inst_front *f, struct dray_err *e)
 	}
 out:
 	for (size_t i = 0; g != NULL && i < n; i++)
-		inst_foreign_free(&g[i].parked);
+		inst_foreign_free(&g[i].parked), inst_foreign_free(&g[i].missing);
 	free(g);
 	free(numbers);
 	return rc;

@@ -67,6 +67,21 @@ run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreig
 	return 0;
 }
 
+/* flags that forbid the switch: cleared on whatever object of ours is there now, set on the one that stays */
+static int
+lock_ops(struct inst_swapper *w, bool set, bool back, struct dray_err *e)
+{
+	for (size_t i = 0; i < w->tx->n_ops; i++) {
+		const struct inst_op *op = &w->tx->ops[i];
+		uint8_t locks = !set ? 0 : back ? op->locks_before : op->locks_after;
+
+		if ((op->flags & INST_OP_LOCKED) != 0 && inst_lock_op(w, op, locks, e) != 0)
+			return -1;
+	}
+	dray_walk_forget(&w->target);
+	return 0;
+}
+
 int
 inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fresh, struct inst_foreign *f,
     struct dray_err *e)
@@ -77,6 +92,8 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 	int rc = -1;
 
 	inst_swapper_init(&w, s->root, tx, fresh);
+	if (inst_slots_all(tx, e) != 0 || lock_ops(&w, false, back, e) != 0)
+		goto out;
 	for (i = 0; i < tx->n_swaps; i++) {
 		if (run_op(&w, &tx->ops[back ? tx->n_swaps - 1 - i : i], back, &foreign, e) != 0)
 			goto out;
@@ -89,7 +106,7 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
 			goto out;
 	}
-	rc = 0;
+	rc = lock_ops(&w, true, back, e);
 out:
 	inst_swapper_close(&w);
 	return rc;
@@ -150,6 +167,8 @@ go_back(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, 
 int
 inst_roll_forward(const struct inst_state *s, struct inst_tx *tx, bool fresh, struct inst_foreign *f, struct dray_err *e)
 {
+	if (inst_slots_all(tx, e) != 0)
+		return -1;
 	if (inst_run_ops(s, tx, false, fresh, f, e) == 0 && switch_end(s, tx, f, e) == 0)
 		return 0;
 	if (tx->state == INST_TX_DONE)

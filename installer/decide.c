@@ -187,7 +187,7 @@ decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct 
 		it->lost = !p->attrs_known;
 	} else if (!all && it->id.type == DRAY_DIR) {
 		/* anything made in a directory moves its time; alone that is no reason to touch it */
-		if (p->time_known && !it->other_mount) {
+		if (p->time_known && inst_sites_refuse(pl->sites, it->site) == NULL) {
 			it->decision = INST_D_META;
 			it->times_only = true;
 		} else {
@@ -251,6 +251,27 @@ acts(const struct inst_item *it)
 	    it->decision == INST_D_REMOVE || it->decision == INST_D_META;
 }
 
+/* what of the place forbids it: its file system, or that it is a mount itself; NULL: nothing */
+static const char *
+cannot(const struct inst_planning *pl, const struct inst_item *it)
+{
+	const char *why;
+
+	if (!pl->unlocks && (it->locks != 0 || (it->up_locks != 0 && it->decision != INST_D_META)))
+		return it->locks != 0 ? "is immutable or append-only, and this user may not change that" :
+		    "lies in a directory that is immutable or append-only, and this user may not change that";
+	if (it->decision == INST_D_META)
+		return inst_sites_refuse(pl->sites, it->site);
+	if (it->id.type != DRAY_ABSENT && it->site != it->up_site)
+		return "has something mounted on it";
+	if ((why = inst_sites_refuse(pl->sites, it->up_site)) != NULL)
+		return why;
+	if (it->id.type == DRAY_DIR && inst_sites_overlay(pl->sites, it->up_site) &&
+	    !inst_sites_moves_dirs(pl->sites, it->up_site))
+		return "is a directory on overlayfs mounted without redirect_dir=on";
+	return NULL;
+}
+
 static int
 decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e)
 {
@@ -296,9 +317,8 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 			it->lost = !same;
 		}
 	}
-	if (acts(it) && it->other_mount) {
+	if (acts(it) && it->way == INST_WAY_THERE && (it->why = cannot(pl, it)) != NULL) {
 		it->decision = INST_D_BLOCKED;
-		it->why = "is on another mount than the root";
 	} else if (acts(it) && pl->o->state != NULL &&
 	    dray_path_under(v.en.path, v.en.len, pl->o->state, strlen(pl->o->state))) {
 		it->decision = INST_D_BLOCKED;

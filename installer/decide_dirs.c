@@ -140,6 +140,8 @@ cover(struct inst_planning *pl)
 		if (up != NULL && holds(pl, up, it) && (up->decision == INST_D_ADD || up->decision == INST_D_TYPE ||
 		    up->decision == INST_D_REMOVE)) {
 			it->top = up->top != DRAY_NONE ? up->top : it->up;
+			if (it->decision == INST_D_ADD)	/* its directory was not there to be looked at */
+				it->site = it->up_site = pl->items[it->top].up_site;
 			continue;
 		}
 		if (it->decision == INST_D_ADD && it->way != INST_WAY_THERE)

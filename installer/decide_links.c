@@ -6,7 +6,7 @@
 
 #include "installer/planning.h"
 
-struct tie { uint64_t key; uint32_t item; };	/* key: inode, or group of the release */
+struct tie { uint64_t key; uint32_t item; uint8_t site; };	/* key: inode, or group of the release */
 
 struct ties { struct tie *v; size_t n; };
 
@@ -17,6 +17,8 @@ tie_cmp(const void *a, const void *b)
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
 	return (x->item > y->item) - (x->item < y->item);
 }
 
@@ -67,7 +69,7 @@ collect(const struct inst_planning *pl, bool (*pick)(const struct inst_planning 
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < pl->n; i++)
 		if (pick(pl, &pl->items[i], &key))
-			t->v[t->n++] = (struct tie){ .key = key, .item = (uint32_t)i };
+			t->v[t->n++] = (struct tie){ .key = key, .item = (uint32_t)i, .site = pl->items[i].site };
 	qsort(t->v, t->n, sizeof(*t->v), tie_cmp);
 	return 0;
 }
@@ -77,7 +79,7 @@ run_end(const struct ties *t, size_t from)
 {
 	size_t to = from + 1;
 
-	while (to < t->n && t->v[to].key == t->v[from].key)
+	while (to < t->n && t->v[to].key == t->v[from].key && t->v[to].site == t->v[from].site)
 		to++;
 	return to;
 }
@@ -93,12 +95,12 @@ names_known(const struct ties *inodes, const struct inst_item *it)
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (inodes->v[mid].key < it->id.ino)
+		if (inodes->v[mid].key < it->id.ino || (inodes->v[mid].key == it->id.ino && inodes->v[mid].site < it->site))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	while (lo + n < inodes->n && inodes->v[lo + n].key == it->id.ino)
+	while (lo + n < inodes->n && inodes->v[lo + n].key == it->id.ino && inodes->v[lo + n].site == it->site)
 		n++;
 	return n;
 }
@@ -106,9 +108,9 @@ names_known(const struct ties *inodes, const struct inst_item *it)
 static void
 swap_in(struct inst_item *it)
 {
-	if (it->other_mount) {
+	if (it->site != it->up_site) {
 		it->decision = INST_D_BLOCKED;
-		it->why = "is on another mount than the root";
+		it->why = "has something mounted on it";
 		return;
 	}
 	it->decision = INST_D_UPDATE;
@@ -177,7 +179,7 @@ settle_single(struct inst_planning *pl, const struct ties *inodes, struct inst_i
 			return;
 		}
 		for (size_t i = 0; i < inodes->n && !it->silent; i++)
-			if (inodes->v[i].key == it->id.ino) {
+			if (inodes->v[i].key == it->id.ino && inodes->v[i].site == it->site) {
 				it->silent = &pl->items[inodes->v[i].item] != it;
 				break;
 			}
@@ -205,6 +207,9 @@ inst_decide_links(struct inst_planning *pl, struct dray_err *e)
 	for (size_t i = 0; i < groups.n; ) {
 		size_t to = run_end(&groups, i);
 
+		/* a file cannot have names on two file systems: then it is one file on each */
+		if (to < groups.n && groups.v[to].key == groups.v[i].key)
+			pl->items[groups.v[to].item].split = true;
 		settle_group(pl, &inodes, groups.v + i, to - i);
 		i = to;
 	}

@@ -153,9 +153,15 @@ static int
 sweep_one(struct sweep *sw, int dir, const char *name, unsigned depth, struct dray_err *e)
 {
 	char q[DRAY_QUOTE_CAP(255)], up[32];
+	int err;
 
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
+	/* EPERM: a directory, by POSIX, or something immutable */
+	err = errno;
+	if (err == EPERM && os_locks_set(dir, name, 0) == 0 && unlinkat(dir, name, 0) == 0)
+		return 0;
+	errno = err;
 	if (errno != EISDIR && errno != EPERM)
 		return dray_fail_errno(e, "delete %s", dray_quote(name, strlen(name), q, sizeof(q)));
 	if (depth < MAX_OPEN)
@@ -187,6 +193,10 @@ sweep_dir(struct sweep *sw, int dir, const char *name, unsigned depth, struct dr
 	if (st.mnt_id != sw->mnt) {
 		dray_fail(e, DRAY_E_SYSTEM, "%s is a mount; it is not entered", q);
 		dray_hint(e, "unmount it and run the command again");
+		goto out;
+	}
+	if (st.locks != 0 && os_locks_set(fd, "", 0) == -1) {
+		dray_fail_errno(e, "clear the flags of %s", q);
 		goto out;
 	}
 	/* a stashed directory may lack write permission for its owner; without root rights that would stop us */

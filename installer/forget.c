@@ -27,12 +27,15 @@ is_parked(struct inst_swapper *w, const struct inst_op *op, bool old_side, bool 
 	bool untouched;
 
 	*parked = false;
+	*there = false;
+	if (w->tx->slots[op->site].dir == -1)	/* freed by a run that was cut */
+		return inst_slots_all(w->tx, e);
 	if (inst_slot_look(w, op, &id, e) != 0)
 		return -1;
 	*there = id.type != DRAY_ABSENT;
 	/* an object that stood aside when somebody took its place (swap.c, settle) */
 	snprintf(aside, sizeof(aside), "%s~", inst_tx_slot(op->slot, slot));
-	if (os_stat_at(w->tx->dir, aside, &st) == 0)
+	if (os_stat_at(w->slot.root, aside, &st) == 0)
 		*there = *parked = true;
 	if (!*there || *parked)
 		return 0;
@@ -42,25 +45,56 @@ is_parked(struct inst_swapper *w, const struct inst_op *op, bool old_side, bool 
 	return 0;
 }
 
+static int
+empty_trash(const struct inst_tx *tx, struct dray_err *e)
+{
+	for (size_t i = 0; i < tx->n_slots; i++)
+		if (tx->slots[i].dir != -1 && inst_rmtree(tx->slots[i].dir, TRASH, e) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+make_trash(struct inst_tx *tx, struct dray_err *e)
+{
+	for (size_t i = 0; i < tx->n_slots; i++)
+		while (tx->slots[i].dir != -1 && mkdirat(tx->slots[i].dir, TRASH, 0700) == -1) {
+			dray_fail_errno(e, "create the trash folder");
+			if (!inst_tx_made_room(tx, e))
+				return -1;
+		}
+	return 0;
+}
+
+/* a plain object goes in one step; a directory must not be seen half deleted by a later run */
+static int
+free_slot(int dir, uint32_t number, struct dray_err *e)
+{
+	char slot[24], to[32];
+
+	if (unlinkat(dir, inst_tx_slot(number, slot), 0) == 0)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return dray_fail_errno(e, "delete slot %s", slot);
+	snprintf(to, sizeof(to), TRASH "/%u", (unsigned)number);
+	if (renameat(dir, slot, dir, to) == -1)
+		return dray_fail_errno(e, "move slot %s to the trash", slot);
+	return 0;
+}
+
 int
 inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, size_t *freed, size_t *kept,
     struct inst_foreign *f, struct dray_err *e)
 {
 	struct inst_swapper w;
-	char slot[24], to[32];
 	bool parked, there;
 	size_t i;
 	int rc = -1;
 
 	*freed = *kept = 0;
 	inst_swapper_init(&w, s->root, tx, false);
-	if (inst_rmtree(tx->dir, TRASH, e) != 0)
+	if (inst_slots_all(tx, e) != 0 || empty_trash(tx, e) != 0 || make_trash(tx, e) != 0)
 		goto out;
-	while (mkdirat(tx->dir, TRASH, 0700) == -1) {
-		dray_fail_errno(e, "create the trash folder");
-		if (!inst_tx_made_room(tx, e))
-			goto out;
-	}
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
@@ -74,22 +108,11 @@ inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, s
 				goto out;
 			continue;
 		}
-		inst_tx_slot(op->slot, slot);
-		/* a plain object goes in one step; a directory must not be seen half deleted by a later run */
-		if (unlinkat(tx->dir, slot, 0) == -1) {
-			if (errno != EISDIR && errno != EPERM) {
-				dray_fail_errno(e, "delete slot %s", slot);
-				goto out;
-			}
-			snprintf(to, sizeof(to), TRASH "/%u", (unsigned)op->slot);
-			if (renameat(tx->dir, slot, tx->dir, to) == -1) {
-				dray_fail_errno(e, "move slot %s to the trash", slot);
-				goto out;
-			}
-		}
+		if (free_slot(w.slot.root, op->slot, e) != 0)
+			goto out;
 		(*freed)++;
 	}
-	rc = inst_rmtree(tx->dir, TRASH, e);
+	rc = empty_trash(tx, e);
 out:
 	inst_swapper_close(&w);
 	return rc == 0 ? 0 : dray_wrap(e, "free the stash");
@@ -134,6 +157,8 @@ forget_one(const struct inst_state *s, struct inst_tx *tx, bool parked, struct i
 
 	if (tx->state != INST_TX_FINISHED && !leftover)
 		return 0;
+	if (inst_slots_all(tx, e) != 0)
+		return -1;
 	all = count_slots(s, tx);
 	if (leftover && !parked) {
 		out->kept += all;

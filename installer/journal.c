@@ -21,7 +21,7 @@
 #include "installer/journal.h"
 #include "installer/swap.h"
 
-enum { RECORD = 64, MAX_RECORDS = 1024 };
+enum { RECORD = 64, MAX_RECORDS = 1024, LAST = 3 };
 #define RESERVE (32 * 1024)	/* of the ballast, kept for a rollback on a full disk: mark, anchor, trash */
 #define PLAN_MAX ((size_t)2 << 30)
 
@@ -107,60 +107,43 @@ out:
 	return rc;
 }
 
-static int
-make_ballast(int dir, uint64_t dirs, struct dray_err *e)
-{
-	uint64_t size, per;
-	int fd, r;
-
-	if (!dray_mul(dirs, 4096, &per) || !dray_add(per, 1 << 20, &size))
-		return dray_fail(e, DRAY_E_IO, "too many directories");
-	if ((fd = openat(dir, "ballast", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) == -1)
-		return dray_fail_errno(e, "create the ballast file");
-	r = posix_fallocate(fd, 0, (off_t)size);
-	close(fd);	/* room only, no content */
-	if (r != 0) {
-		errno = r;
-		return dray_fail_errno(e, "keep room for the switch");
-	}
-	return 0;
-}
-
 void
 inst_tx_shrink_ballast(struct inst_tx *tx)
 {
-	int fd = openat(tx->dir, "ballast", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	for (size_t i = 0; i < tx->n_slots; i++) {
+		int fd = openat(tx->slots[i].dir, INST_BALLAST_FILE, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 
-	/* absent: it was given back before. What stays is a help for rollback, not a promise */
-	if (fd == -1)
-		return;
-	(void)!ftruncate(fd, RESERVE);
-	close(fd);
+		/* absent: it was given back before. What stays is a help for rollback, not a promise */
+		if (fd == -1)
+			continue;
+		(void)!ftruncate(fd, RESERVE);
+		close(fd);
+	}
 }
 
 bool
 inst_tx_made_room(struct inst_tx *tx, struct dray_err *e)
 {
-	/* the manifest serves an interrupted staging only */
-	static const char *const spare[] = { "ballast", "manifest" };
+	bool made = false;
 
 	if (e->code != DRAY_E_ROOM)
 		return false;
-	for (size_t i = 0; i < 2; i++) {
-		if (unlinkat(tx->dir, spare[i], 0) == 0) {
-			dray_err_clear(e);
-			return true;
-		}
-	}
-	return false;
+	/* which file system is full is not known here; each has its own */
+	for (size_t i = 0; i < tx->n_slots; i++)
+		made |= unlinkat(tx->slots[i].dir, INST_BALLAST_FILE, 0) == 0;
+	/* the manifest serves an interrupted staging only */
+	if (!made)
+		made = unlinkat(tx->dir, "manifest", 0) == 0;
+	if (made)
+		dray_err_clear(e);
+	return made;
 }
 
 int
-inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added_to, struct inst_tx **out,
-    struct dray_err *e)
+inst_tx_create(const struct inst_state *s, const struct inst_plan *p, struct inst_tx **out, struct dray_err *e)
 {
 	struct inst_tx *tx = NULL;
-	uint32_t *list = NULL, i;
+	uint32_t *list = NULL;
 	char name[32];
 	size_t n;
 	int rc = -1;
@@ -188,19 +171,12 @@ inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added
 		dray_fail_errno(e, "open %s/%s", s->rel, name);
 		goto out;
 	}
-	for (i = 0; i < INST_SLOT_FOLDERS && i * INST_SLOT_RUN < n_slots; i++) {
-		snprintf(name, sizeof(name), "%02x", (unsigned)i);
-		if (mkdirat(tx->dir, name, 0700) == -1) {
-			dray_fail_errno(e, "create a slot folder");
-			goto out;
-		}
-	}
 	tx->log = openat(tx->dir, "log", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (tx->log == -1) {
 		dray_fail_errno(e, "create the log");
 		goto out;
 	}
-	if (make_ballast(tx->dir, dirs_added_to, e) != 0)
+	if (inst_slots_make(s, tx, p, e) != 0)
 		goto out;
 	*out = tx;
 	tx = NULL;
@@ -228,24 +204,12 @@ inst_tx_close(struct inst_tx *tx)
 	free(tx->ops);
 	free(tx->along);
 	free(tx->arena);
+	inst_slots_close(tx);
 	if (tx->log != -1)
 		close(tx->log);
 	if (tx->dir != -1)
 		close(tx->dir);
 	free(tx);
-}
-
-static int
-record_sum(const uint8_t rec[RECORD], uint8_t sum[DRAY_SHA256_LEN], struct dray_err *e)
-{
-	struct dray_sha256 *h = NULL;
-	int rc;
-
-	if (dray_sha256_new(&h, e) != 0)
-		return -1;
-	rc = dray_sha256_once(h, rec, 48, sum, e);
-	dray_sha256_free(h);
-	return rc;
 }
 
 /* the last record that counts; tx->seq stays 0 when there is none */
@@ -264,7 +228,7 @@ read_log(struct inst_tx *tx, struct dray_err *e)
 	for (at = 0; len - at >= RECORD; at += RECORD) {
 		if (memcmp(p + at, "DLOG", 4) != 0 || dray_get_u32(p + at + 4) != tx->seq + 1)
 			break;
-		if ((r = record_sum(p + at, sum, e)) != 0)
+		if ((r = dray_sha256_bytes(p + at, 48, sum, e)) != 0)
 			break;
 		state = dray_get_u32(p + at + 8);
 		if (memcmp(p + at + 48, sum, 16) != 0 || state < INST_TX_COMMIT || state > INST_TX_FORGET)
@@ -282,7 +246,6 @@ static int
 read_plan(struct inst_tx *tx, struct dray_err *e)
 {
 	uint8_t sum[DRAY_SHA256_LEN];
-	struct dray_sha256 *h = NULL;
 	size_t len;
 	int r = inst_read_file(tx->dir, "plan", PLAN_MAX, &tx->arena, &len, e);
 
@@ -293,11 +256,7 @@ read_plan(struct inst_tx *tx, struct dray_err *e)
 	}
 	if (r != 0)
 		return -1;
-	if (dray_sha256_new(&h, e) != 0)
-		return -1;
-	r = dray_sha256_once(h, tx->arena, len, sum, e);
-	dray_sha256_free(h);
-	if (r != 0)
+	if (dray_sha256_bytes(tx->arena, len, sum, e) != 0)
 		return -1;
 	if (tx->seq > 0 && memcmp(sum, tx->plan_sha256, sizeof(sum)) != 0)
 		return dray_fail(e, DRAY_E_IO, "the plan is not the one that was decided on (its hash differs)");
@@ -327,8 +286,7 @@ refuse_lost_log(const struct inst_state *s, struct inst_tx *tx, struct dray_err 
 	inst_swapper_init(&w, s->root, tx, false);
 	for (i = 0; rc == 0 && i < tx->n_swaps; i++) {
 		rc = inst_slot_look(&w, &tx->ops[i], &id, e);
-		if (rc == 0 && id.type != DRAY_ABSENT && id.type == tx->ops[i].old.type && id.ino == tx->ops[i].old.ino &&
-		    id.btime_sec == tx->ops[i].old.btime_sec && id.btime_nsec == tx->ops[i].old.btime_nsec) {
+		if (rc == 0 && inst_ident_object(&id, &tx->ops[i].old)) {
 			dray_fail(e, DRAY_E_SYSTEM, "its log is lost, but its slots hold replaced objects");
 			rc = dray_hint(e, "nothing was deleted; save that folder, then move it out of the way by hand");
 		}
@@ -354,7 +312,7 @@ inst_tx_open(const struct inst_state *s, uint32_t number, bool write, struct ins
 		dray_fail_errno(e, "open");
 		goto out;
 	}
-	if (read_log(tx, e) != 0 || (tx->seq > 0 ? read_plan(tx, e) : refuse_lost_log(s, tx, e)) != 0)
+	if (inst_slots_open(s, tx, e) != 0 || read_log(tx, e) != 0 || (tx->seq > 0 ? read_plan(tx, e) : refuse_lost_log(s, tx, e)) != 0)
 		goto out;
 	if (write && tx->seq > 0) {
 		tx->log = openat(tx->dir, "log", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -383,7 +341,7 @@ inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struc
 	dray_put_u32(rec + 8, (uint32_t)state);
 	dray_put_u32(rec + 12, arg);
 	memcpy(rec + 16, tx->plan_sha256, 32);
-	if (record_sum(rec, sum, e) != 0)
+	if (dray_sha256_bytes(rec, 48, sum, e) != 0)
 		return -1;
 	memcpy(rec + 48, sum, 16);
 	/* at the end of what counts: a torn record of an earlier cut is written over */
@@ -417,7 +375,7 @@ inst_tx_write_plan(struct inst_tx *tx, const struct inst_plan *p, const struct i
 	size_t len;
 	int rc;
 
-	if (inst_plan_encode(p, from, to, &bytes, &len, e) != 0)
+	if (inst_plan_encode(p, tx, from, to, &bytes, &len, e) != 0)
 		return dray_wrap(e, "journal");
 	rc = inst_write_file(tx->dir, "plan", bytes, len, 0600, e);
 	free(bytes);
@@ -459,7 +417,7 @@ out:
 int
 inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e)
 {
-	static const char *const last[] = { "plan", "log" };
+	static const char *const last[LAST] = { INST_SITES_FILE, "plan", "log" };
 	char name[32];
 	struct dirent *de;
 	DIR *d = NULL;
@@ -474,9 +432,14 @@ inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e)
 		close(fd);
 		return dray_fail_errno(e, "list %s/%s", s->rel, name);
 	}
+	if (inst_slots_drop(s, dirfd(d), e) != 0)
+		goto out;
 	for (errno = 0; (de = readdir(d)) != NULL; errno = 0) {
-		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0 || strcmp(de->d_name, last[0]) == 0 ||
-		    strcmp(de->d_name, last[1]) == 0)
+		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+			continue;
+		for (i = 0; i < LAST && strcmp(de->d_name, last[i]) != 0; i++)
+			continue;
+		if (i < LAST)
 			continue;
 		if (inst_rmtree(dirfd(d), de->d_name, e) != 0)
 			goto out;
@@ -485,7 +448,7 @@ inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e)
 		dray_fail_errno(e, "list %s/%s", s->rel, name);
 		goto out;
 	}
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < LAST; i++)
 		if (inst_rmtree(dirfd(d), last[i], e) != 0)
 			goto out;
 	if (unlinkat(s->dir, name, AT_REMOVEDIR) == -1) {

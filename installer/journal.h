@@ -7,6 +7,7 @@
 
 #include "installer/plan.h"
 #include "installer/files.h"
+#include "installer/slots.h"
 #include "installer/state.h"
 
 enum inst_tx_state {
@@ -36,17 +37,17 @@ struct inst_tx {
 	size_t n_along;
 	uint8_t *arena;			/* the plan file's bytes */
 	struct inst_installed from, to;	/* what the anchor said before, and what this brings */
+	struct inst_slots *slots;	/* by op->site; number 0 lies in @dir */
+	size_t n_slots;
+	uint8_t slots_sha256[32];	/* of the file that names them; zero when there is one only */
 };
 
 /** inst_tx_list - numbers of all transactions, ascending; malloc'ed */
 DRAY_MUST_CHECK int inst_tx_list(const struct inst_state *s, uint32_t **numbers, size_t *n, struct dray_err *e);
 
-/**
- * inst_tx_create - the folder of a new transaction, with @n_slots slots' folders, an empty log and the ballast
- * @dirs_added_to: live directories that will get new names; sizes the ballast
- */
-DRAY_MUST_CHECK int inst_tx_create(const struct inst_state *s, uint32_t n_slots, uint64_t dirs_added_to,
-    struct inst_tx **out, struct dray_err *e);
+/** inst_tx_create - the folder of a new transaction, with the folders of the plan's slots, an empty log and the ballast */
+DRAY_MUST_CHECK int inst_tx_create(const struct inst_state *s, const struct inst_plan *p, struct inst_tx **out,
+    struct dray_err *e);
 
 /** inst_tx_open - of an existing one; the plan is read and its hash checked when the log has a record
  * @write: for a run that holds the lock */
@@ -54,7 +55,7 @@ DRAY_MUST_CHECK int inst_tx_open(const struct inst_state *s, uint32_t number, bo
     struct dray_err *e);
 void inst_tx_close(struct inst_tx *tx);
 
-/** inst_tx_slot - "xx/N" of a slot, beneath the transaction's folder; runs of neighbours share a folder */
+/** inst_tx_slot - "xx/N" of a slot, beneath the folder that inst_slots_of gives; runs of neighbours share a folder */
 #define INST_SLOT_FOLDERS 64u
 #define INST_SLOT_RUN 1024u
 const char *inst_tx_slot(uint32_t slot, char out[24]);
@@ -82,8 +83,8 @@ bool inst_tx_made_room(struct inst_tx *tx, struct dray_err *e);
 DRAY_MUST_CHECK int inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e);
 
 /* plan_file.c */
-DRAY_MUST_CHECK int inst_plan_encode(const struct inst_plan *p, const struct inst_installed *from,
-    const struct inst_installed *to, uint8_t **out, size_t *len, struct dray_err *e);
+DRAY_MUST_CHECK int inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx,
+    const struct inst_installed *from, const struct inst_installed *to, uint8_t **out, size_t *len, struct dray_err *e);
 /** inst_plan_decode - fills ops, n_ops, n_swaps, along, n_along, from, to of @tx from tx->arena; DRAY_E_IO when it is damaged */
 DRAY_MUST_CHECK int inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e);
 

@@ -41,15 +41,26 @@ inst_ident_from(const struct dray_stat *st, struct inst_ident *id)
 		id->size = st->size;
 }
 
+static bool
+born(const struct inst_ident *id)
+{
+	return id->btime_sec != 0 || id->btime_nsec != 0;
+}
+
+bool
+inst_ident_object(const struct inst_ident *a, const struct inst_ident *b)
+{
+	return a->type != DRAY_ABSENT && a->type == b->type && a->ino == b->ino && (!born(a) || !born(b) ||
+	    (a->btime_sec == b->btime_sec && a->btime_nsec == b->btime_nsec));
+}
+
 bool
 inst_ident_same(const struct inst_ident *a, const struct inst_ident *b)
 {
-	if (a->type != b->type)
-		return false;
-	if (a->type == DRAY_ABSENT)
+	if (a->type == DRAY_ABSENT && b->type == DRAY_ABSENT)
 		return true;
-	return a->ino == b->ino && a->btime_sec == b->btime_sec && a->btime_nsec == b->btime_nsec &&
-	    a->mtime_sec == b->mtime_sec && a->mtime_nsec == b->mtime_nsec && a->size == b->size;
+	return inst_ident_object(a, b) && a->mtime_sec == b->mtime_sec && a->mtime_nsec == b->mtime_nsec &&
+	    a->size == b->size;
 }
 
 int
@@ -366,13 +377,14 @@ recheck_op(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		return -1;
 	/* the time of a directory that only gets attributes moves whenever something is made in it: not a drift */
 	if (op->kind == INST_OP_META && op->old.type == DRAY_DIR)
-		same = now.type == DRAY_DIR && now.ino == op->old.ino && now.btime_sec == op->old.btime_sec &&
-		    now.btime_nsec == op->old.btime_nsec;
+		same = inst_ident_object(&now, &op->old);
 	else
 		same = inst_ident_same(&now, &op->old);
 	/* a new link would get the attributes too, wherever it is */
 	if (same && op->kind == INST_OP_META && op->old.type == DRAY_FILE)
 		same = st.nlink == op->nlink;
+	if (same)
+		same = st.locks == op->locks_before;
 	return same ? 0 : drifted(op->path, op->len, e);
 }
 

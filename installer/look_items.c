@@ -27,7 +27,11 @@ struct looker {			/* one thread's tools */
 	struct dray_walk walk;
 	struct dray_sha256 *hash;
 	uint8_t *buf;
-	char *path;
+	char *path;			/* of what find_foreign finds */
+	char *up;			/* the directory looked at last, and what was found out about it */
+	size_t up_len;			/* SIZE_MAX: none yet */
+	uint64_t up_mnt;
+	uint8_t up_site, up_locks;
 };
 
 struct looking {
@@ -230,12 +234,27 @@ out:
 	return rc;
 }
 
-static bool
-elsewhere(const struct inst_planning *pl, const struct dray_stat *st)
+/* the file system of the directory that holds the path; the same one for all of its neighbours */
+static int
+look_up(const struct inst_planning *pl, struct looker *l, struct inst_item *it, const struct dray_entry *en, int dir,
+    struct dray_err *e)
 {
-	if (st->mnt_id != 0 && pl->root_st.mnt_id != 0)
-		return st->mnt_id != pl->root_st.mnt_id;
-	return st->dev != pl->root_st.dev;
+	size_t len = inst_parent_len(en->path, en->len);
+	struct dray_stat st;
+
+	if (len != l->up_len || memcmp(en->path, l->up, len) != 0) {
+		if (os_stat_at(dir, "", &st) != 0)
+			return dray_fail_errno(e, "look at the directory of");
+		if (inst_sites_find(pl->sites, &st, en->path, len, &l->up_site, e) != 0)
+			return -1;
+		l->up_locks = st.locks;
+		l->up_mnt = st.mnt_id;
+		l->up_len = len;
+		memcpy(l->up, en->path, len);
+	}
+	it->up_site = it->site = l->up_site;
+	it->up_locks = l->up_locks;
+	return 0;
 }
 
 static int
@@ -260,24 +279,24 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 	it->way = r == 0 ? INST_WAY_THERE : r == 1 ? INST_WAY_MISSING : INST_WAY_NO_DIR;
 	if (r != 0)
 		return 0;
+	if (look_up(pl, l, it, en, dir, e) != 0)
+		return -1;
 	if (os_stat_at(dir, leaf, &st) != 0) {
 		if (denied(errno)) {
 			it->unreadable = true;
 			return 0;
 		}
-		if (errno != ENOENT)
-			return dray_fail_errno(e, "look at");
-		/* an addition happens on the mount of its directory */
-		if (os_stat_at(dir, "", &st) != 0)
-			return dray_fail_errno(e, "look at the directory of");
-		it->other_mount = elsewhere(pl, &st);
-		return 0;
+		return errno == ENOENT ? 0 : dray_fail_errno(e, "look at");
 	}
 	inst_ident_from(&st, &it->id);
 	it->nlink = st.nlink;
 	it->rdev_major = st.rdev_major;
 	it->rdev_minor = st.rdev_minor;
-	it->other_mount = elsewhere(pl, &st);
+	it->locks = st.locks;
+	/* overlayfs gives files devices of their own: only a directory can be a subvolume, and only a mount has another id */
+	if ((it->id.type == DRAY_DIR || st.mnt_id == 0 || st.mnt_id != l->up_mnt) &&
+	    inst_sites_find(pl->sites, &st, en->path, en->len, &it->site, e) != 0)
+		return -1;
 	if (wants_xattrs(pl, en))
 		has |= DRAY_HAS_XATTRS;
 	if (it->id.type == DRAY_FILE || it->id.type == DRAY_DIR)
@@ -355,7 +374,9 @@ inst_look_items(struct inst_planning *pl, size_t first, struct dray_err *e)
 
 		if (dray_sha256_new(&l->hash, e) != 0)
 			goto out;
-		if ((l->buf = malloc(READ_BYTES)) == NULL || (l->path = malloc(DRAY_PATH_MAX + 1)) == NULL) {
+		l->up_len = SIZE_MAX;
+		if ((l->buf = malloc(READ_BYTES)) == NULL || (l->path = malloc(DRAY_PATH_MAX + 1)) == NULL ||
+		    (l->up = malloc(DRAY_PATH_MAX)) == NULL) {
 			dray_fail(e, DRAY_E_IO, "out of memory");
 			goto out;
 		}
@@ -367,6 +388,7 @@ out:
 		dray_sha256_free(lk.lookers[t].hash);
 		free(lk.lookers[t].buf);
 		free(lk.lookers[t].path);
+		free(lk.lookers[t].up);
 	}
 	free(lk.lookers);
 	return rc;

@@ -37,7 +37,7 @@ inst_stage_node_at(struct stage *s, struct inst_place *pl, uint32_t node, int *d
 	struct dray_entry en;
 
 	dray_index_entry(s->ix, n->entry, &en);
-	return inst_place_at(pl, s->p->ops[n->op].slot, en.path + n->rel, en.len - n->rel, dir, leaf, e);
+	return inst_place_at(pl, s->p->ops[n->op].site, s->p->ops[n->op].slot, en.path + n->rel, en.len - n->rel, dir, leaf, e);
 }
 
 int
@@ -308,7 +308,7 @@ inst_stage_make_links(struct stage *s, struct dray_err *e)
 	int dir, first_dir, rc = -1;
 	uint32_t i;
 
-	inst_place_init(&from, s->tx->dir);
+	inst_place_init(&from, s->tx);
 	for (i = 0; i < s->p->n_nodes; i++) {
 		if (s->link_to[i] == DRAY_NONE)
 			continue;

@@ -165,6 +165,16 @@ fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct ins
 	return inst_meta_pick(&it->meta, &op->after, &op->before, e);
 }
 
+static void
+lock(struct inst_op *op, uint8_t locks)
+{
+	op->locks_before = locks;
+	if (op->kind == INST_OP_META)
+		op->locks_after = locks;
+	if (locks != 0)
+		op->flags |= INST_OP_LOCKED;
+}
+
 static int
 item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err *e)
 {
@@ -190,8 +200,12 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	m->op.len = en.len;
 	m->op.entry = it->row;
 	m->op.old = it->id;
+	m->op.site = m->op.kind == INST_OP_META ? it->site : it->up_site;
+	if (inst_sites_overlay(pl->sites, m->op.site))
+		m->op.old.btime_sec = 0, m->op.old.btime_nsec = 0;
+	lock(&m->op, it->locks);
 	if (m->op.kind == INST_OP_META) {
-		m->op.now = it->id;
+		m->op.now = m->op.old;
 		m->op.nlink = it->nlink;
 		return fill_meta(pl, it, &m->op, false, e);
 	}
@@ -199,12 +213,14 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 		m->op.flags |= INST_OP_PARK;
 	if (it->decision != INST_D_REMOVE && inst_item_target(pl, it, &s))
 		m->op.now.type = s.type;
+	if (m->op.now.type == it->id.type)
+		m->op.locks_after = m->op.locks_before;	/* not the release's: they stay as they were here */
 	if (it->id.type == DRAY_DIR || m->op.now.type == DRAY_DIR)
 		m->op.flags |= INST_OP_SUBTREE;
 	return 0;
 }
 
-struct parent { const char *path; size_t len; };
+struct parent { const char *path; size_t len; uint8_t site; };
 
 static int
 parent_cmp(const void *a, const void *b)
@@ -228,6 +244,7 @@ look_parent(const struct inst_planning *pl, struct dray_walk *w, const struct pa
 		return dray_fail(e, DRAY_E_DRIFT, "%s changed while the plan was being made",
 		    dray_quote(d->path, d->len, quoted, sizeof(quoted)));
 	it->row = d->len == 0 ? DRAY_NONE : dray_index_find(pl->ix, d->path, d->len);
+	it->locks = st.locks;
 	return inst_meta_read(-1, &st, DRAY_HAS_MTIME, &it->meta, e);
 }
 
@@ -268,7 +285,12 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 	m->op.rank = INST_RANK_META;
 	m->op.path = d->path;
 	m->op.len = d->len;
-	m->op.old = m->op.now = it->id;
+	m->op.old = it->id;
+	m->op.site = d->site;
+	if (inst_sites_overlay(pl->sites, m->op.site))
+		m->op.old.btime_sec = 0, m->op.old.btime_nsec = 0;
+	m->op.now = m->op.old;
+	lock(&m->op, it->locks);
 	if (known) {
 		m->op.entry = row;
 		return fill_meta(pl, it, &m->op, true, e);
@@ -299,7 +321,7 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 	for (size_t i = 0; i < n_made; i++)
 		if (mk->v[i].op.kind == INST_OP_SWAP)
 			must[n++] = (struct parent){ mk->v[i].op.path,
-			    inst_parent_len(mk->v[i].op.path, mk->v[i].op.len) };
+			    inst_parent_len(mk->v[i].op.path, mk->v[i].op.len), mk->v[i].op.site };
 	qsort(must, n, sizeof(*must), parent_cmp);
 	for (size_t i = 0; i < n; i++)
 		if ((i == 0 || parent_cmp(&must[i - 1], &must[i]) != 0) && dir_time(pl, &w, &must[i], true, mk, e) != 0)
@@ -308,10 +330,10 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 		const struct inst_item *it = &pl->items[i];
 		struct dray_entry en;
 
-		if (!it->follow || it->other_mount || it->decision != INST_D_SAME)
+		if (!it->follow || inst_sites_refuse(pl->sites, it->site) != NULL || it->decision != INST_D_SAME)
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
-		up = (struct parent){ en.path, en.len };
+		up = (struct parent){ en.path, en.len, it->site };
 		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL && dir_time(pl, &w, &up, false, mk, e) != 0)
 			goto out;
 	}
@@ -356,6 +378,44 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 		node->live = it->from_live ? it->live_row : DRAY_NONE;
 		p->n_nodes++;
 	}
+	return 0;
+}
+
+struct member { uint32_t group, node; uint8_t site; };
+
+static int
+member_cmp(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* one inode has its names on one file system: a group that spans several is a group on each. Numbers stay below the nodes' */
+static int
+split_groups(struct inst_plan *p, struct dray_err *e)
+{
+	struct member *v;
+	uint32_t number = 0;
+	size_t n = 0;
+
+	if ((v = malloc((p->n_nodes + 1) * sizeof(*v))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < p->n_nodes; i++)
+		if (p->nodes[i].group != 0)
+			v[n++] = (struct member){ p->nodes[i].group, (uint32_t)i, p->ops[p->nodes[i].op].site };
+	if (n > 0)
+		qsort(v, n, sizeof(*v), member_cmp);
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0 || v[i].group != v[i - 1].group || v[i].site != v[i - 1].site)
+			number++;
+		p->nodes[v[i].node].group = number;
+	}
+	free(v);
 	return 0;
 }
 
@@ -411,7 +471,8 @@ inst_order(struct inst_planning *pl, struct dray_err *e)
 	}
 	p->n_ops = mk.n;
 	mk.n = 0;	/* the plan owns their attributes now */
-	rc = make_nodes(pl, op_of, e) == 0 ? list_inside(pl, e) : -1;
+	if (make_nodes(pl, op_of, e) == 0 && split_groups(p, e) == 0)
+		rc = list_inside(pl, e);
 out:
 	for (size_t i = 0; i < mk.n; i++) {
 		inst_meta_free(&mk.v[i].op.before);

@@ -6,11 +6,13 @@
 #include "installer/place.h"
 
 void
-inst_place_init(struct inst_place *pl, int tx_dir)
+inst_place_init(struct inst_place *pl, const struct inst_tx *tx)
 {
+	pl->tx = tx;
 	pl->slot_fd = -1;
 	pl->slot = DRAY_NONE;
-	dray_walk_init(&pl->top, tx_dir);
+	pl->site = 0;
+	dray_walk_init(&pl->top, tx->slots[0].dir);
 }
 
 static void
@@ -32,12 +34,17 @@ inst_place_close(struct inst_place *pl)
 }
 
 int
-inst_place_at(struct inst_place *pl, uint32_t slot, const char *rel, size_t rel_len, int *dir,
+inst_place_at(struct inst_place *pl, uint8_t site, uint32_t slot, const char *rel, size_t rel_len, int *dir,
     char leaf[DRAY_NAME_MAX + 1], struct dray_err *e)
 {
 	char name[24];
 	int r;
 
+	if (site != pl->site) {
+		inst_place_close(pl);
+		dray_walk_init(&pl->top, pl->tx->slots[site].dir);
+		pl->site = site;
+	}
 	inst_tx_slot(slot, name);
 	if (rel_len == 0 || pl->slot != slot || pl->slot_fd == -1) {
 		r = dray_walk_parent(&pl->top, name, strlen(name), dir, leaf, e);

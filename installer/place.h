@@ -9,16 +9,19 @@
 #include "installer/journal.h"
 
 struct inst_place {
-	struct dray_walk top, inside;	/* beneath the transaction's folder; beneath the slot that is a directory */
+	const struct inst_tx *tx;	/* borrowed */
+	struct dray_walk top, inside;	/* beneath the folder of slots; beneath the slot that is a directory */
 	int slot_fd;
 	uint32_t slot;
+	uint8_t site;			/* of @top and @slot */
 };
 
-void inst_place_init(struct inst_place *pl, int tx_dir);
+void inst_place_init(struct inst_place *pl, const struct inst_tx *tx);
 void inst_place_close(struct inst_place *pl);
 
-/** inst_place_at - handle and name for an object in @slot; @rel empty: the slot itself. Borrowed until the next call. */
-DRAY_MUST_CHECK int inst_place_at(struct inst_place *pl, uint32_t slot, const char *rel, size_t rel_len, int *dir,
+/** inst_place_at - handle and name for an object in @slot; @rel empty: the slot itself. Borrowed until the next call.
+ * @site: a row of tx->slots that is mounted */
+DRAY_MUST_CHECK int inst_place_at(struct inst_place *pl, uint8_t site, uint32_t slot, const char *rel, size_t rel_len, int *dir,
     char leaf[DRAY_NAME_MAX + 1], struct dray_err *e);
 
 #endif

@@ -18,6 +18,7 @@ planning_free(struct inst_planning *pl)
 	free(pl->items);
 	free(pl->at);
 	free(pl->sure);
+	inst_sites_free(pl->sites);
 	inst_plan_free(pl->plan);
 }
 
@@ -37,6 +38,9 @@ inst_plan_free(struct inst_plan *p)
 	free(p->frames);
 	free(p->live_of);
 	free(p->recipe_of);
+	for (size_t i = 0; i < p->n_sites; i++)
+		free(p->sites[i].path);
+	free(p->sites);
 	free(p->arena);
 	inst_park_free(p->along, p->n_along);
 	free(p);
@@ -176,7 +180,7 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 {
 	static const struct inst_policy usual;
 	struct inst_planning pl = { .root = rootfd, .b = b, .desc = dray_bundle_desc(b), .ix = dray_bundle_index(b), .o = o,
-		.policy = o->policy != NULL ? o->policy : &usual };
+		.policy = o->policy != NULL ? o->policy : &usual, .unlocks = os_locks_mine() };
 	int rc = -1;
 
 	*out = NULL;
@@ -185,15 +189,12 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 		goto out;
 	}
 	pl.plan->ix = pl.ix;
-	if (os_stat_at(rootfd, "", &pl.root_st) != 0) {
-		dray_fail_errno(e, "look at the root directory");
-		goto out;
-	}
-	if (choose(&pl, e) != 0 || inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0)
+	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || choose(&pl, e) != 0 ||
+	    inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 || inst_sites_settle(pl.sites, e) != 0)
 		goto out;
 	arrange(&pl);
 	if (inst_decide(&pl, e) != 0 || inst_decide_links(&pl, e) != 0 || inst_order(&pl, e) != 0 ||
-	    inst_need(&pl, e) != 0 || inst_notes(&pl, e) != 0 || inst_plan_id(&pl, e) != 0)
+	    inst_sites_plan(pl.sites, pl.plan, e) != 0 || inst_need(&pl, e) != 0 || inst_notes(&pl, e) != 0 || inst_plan_id(&pl, e) != 0)
 		goto out;
 	*out = pl.plan;
 	pl.plan = NULL;

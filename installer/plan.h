@@ -15,7 +15,10 @@
 
 #include "installer/policy.h"
 
-/* An object on the target. type DRAY_ABSENT: nothing there. Two objects are the same when all fields are equal. */
+/*
+ * An object on the target. type DRAY_ABSENT: nothing there. Two objects are the same when all fields are equal; a birth
+ * time of 0 is one that is not known (file systems without it, overlayfs where it does not stay) and equals any.
+ */
 struct inst_ident {
 	uint8_t type;		/* enum dray_type; a socket counts as 255 */
 	uint64_t ino;
@@ -43,16 +46,34 @@ enum inst_rank { INST_RANK_ADD = 0, INST_RANK_LIB = 1, INST_RANK_PROG = 2, INST_
 
 enum { INST_OP_PARK = 1,	/* the replaced object is a local edit: named, kept by forget */
 	INST_OP_SUBTREE = 2,	/* the new side, old side or both are a directory moved as a whole */
+	INST_OP_LOCKED = 4,	/* the object is immutable or append-only: locks_* are in the journal */
+};
+
+/*
+ * A file system of the tree on which something happens. Each has slots of its own, because no rename leaves it: a mount,
+ * a subvolume, a bind mount. Number 0 is the root's, where the journal lies too.
+ */
+enum { INST_SITES_MAX = 250 };
+struct inst_site {
+	char *path;		/* its topmost directory beneath the root; "" for number 0; owned */
+	size_t len;
+	uint64_t mnt, dev;	/* what it is told by: statx(2) */
+	struct dray_fs fs;
+	uint64_t need_bytes, need_inodes;	/* rounded to its blocks; journal and ballast included */
+	uint64_t names_added;	/* sizes the ballast */
+	uint32_t shares;	/* a lower number whose room this one uses too, else its own */
 };
 
 struct inst_op {
 	uint8_t kind, rank, flags;
+	uint8_t site;		/* SWAP: where slot and target lie; META: where the object lies */
 	uint32_t slot;		/* SWAP: its number, dense from 0 in op order; META: DRAY_NONE */
 	const char *path;	/* in the plan's arena or the index; not NUL-terminated */
 	size_t len;
 	uint32_t entry;		/* index row; DRAY_NONE for a directory whose times are only put back */
 	struct inst_ident old;	/* as seen by plan; absent for an addition */
 	struct inst_ident now;	/* SWAP: the staged object: plan sets the type (absent for a removal), stage the rest. META: = old */
+	uint8_t locks_before, locks_after;	/* DRAY_LOCK_*; cleared before the first swap, set after the last META */
 	struct inst_meta before, after;	/* META only */
 	uint64_t nlink;		/* META of a file: links it had when plan looked; not in the journal */
 	/* SUBTREE only: digest of all inside a directory (tree.h), filled by stage; zero when that side is no directory.
@@ -66,7 +87,7 @@ struct inst_inside { const char *path; size_t len; struct inst_ident id; };
 /* one object to create in a slot: the slot itself (rel_len 0) or something inside it */
 struct inst_node {
 	uint32_t op, entry;	/* rows of plan->ops and of the index; the state is the entry's target */
-	uint32_t group;		/* hard-link group of the release, 0 none: the first node of a group is the inode */
+	uint32_t group;		/* one inode: nodes with the same number, 0 none; the first node of a group is the inode */
 	size_t rel;		/* offset in the entry's path of the part below the slot; = path length for the slot itself */
 	bool from_live;		/* content unchanged: copy it from a live path (hash checked), no frame is read */
 	uint32_t live;		/* with from_live: index row whose live path holds it; mostly = entry, else another name of the group */
@@ -83,6 +104,7 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_BLOCKED,	/* exit 22: another mount, socket ... */
 	INST_NOTE_UNREADABLE,	/* partial plan: cannot be read without more rights */
 	INST_NOTE_KEPT_LOCAL,	/* a local object where neither the old nor the new release has one: stays */
+	INST_NOTE_SPLIT_LINK,	/* names of one file on several file systems: one file on each */
 };
 struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
 
@@ -105,8 +127,8 @@ struct inst_plan {
 	size_t holding;			/* conflicts that --park would settle */
 	size_t matched[DRAY_MAX_BASES];	/* touched paths that match each base; a path may match several */
 	size_t unmatched;
-	uint64_t room_bytes, room_inodes;	/* needed on the root's file system, rounded to its blocks, journal and ballast included */
-	uint64_t have_bytes, have_inodes;
+	struct inst_site *sites;
+	size_t n_sites;			/* at least 1 */
 	uint64_t payload;		/* stored bytes of the frames that will be read */
 	uint8_t *frames;		/* one per frame row: 1 = needed */
 	uint32_t *live_of;		/* per content row: entry row whose live object holds it, DRAY_NONE: none known */
@@ -131,6 +153,10 @@ struct inst_plan_opts {
 DRAY_MUST_CHECK int inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_opts *o,
     struct inst_plan **out, struct dray_err *e);
 void inst_plan_free(struct inst_plan *p);
+/** inst_ballast - bytes kept free on a file system for directories that grow during the switch */
+uint64_t inst_ballast(uint64_t names_added);
+/** inst_site_short - does the site, with all that share its room, lack bytes or inodes? *bytes, *inodes: what they need */
+bool inst_site_short(const struct inst_plan *p, size_t site, uint64_t *bytes, uint64_t *inodes);
 
 /** inst_plan_verdict - 0, or the refusal: 20, 21, 22, all reasons counted, the first ones named */
 DRAY_MUST_CHECK int inst_plan_verdict(const struct inst_plan *p, struct dray_err *e);
@@ -141,6 +167,8 @@ DRAY_MUST_CHECK int inst_plan_recheck(int rootfd, const struct inst_plan *p, uns
 /* look.c: shared with commit, check and rollback */
 void inst_ident_from(const struct dray_stat *st, struct inst_ident *id);
 bool inst_ident_same(const struct inst_ident *a, const struct inst_ident *b);
+/** inst_ident_object - the same object, whatever was done to it since: type, inode, birth time */
+bool inst_ident_object(const struct inst_ident *a, const struct inst_ident *b);
 /** inst_look - identity of @path; absent when it or a directory above it does not exist or is no directory */
 struct dray_walk;
 DRAY_MUST_CHECK int inst_look(struct dray_walk *w, const char *path, size_t len, struct inst_ident *id,

@@ -1,10 +1,11 @@
 /*
  * plan_file.c - the plan on disk: every op with old and new identity. Source: spec/apply.md, "Plan file".
  *
- * Little-endian: magic "DRAYPLAN", u32 version 1, u32 ops, u32 swaps, u32 zero, two releases (from, to), then the ops.
+ * Little-endian: magic "DRAYPLAN", u32 version 1, u32 ops, u32 swaps, u32 file systems beside the root's own and, unless
+ * that is 0, the SHA-256 of the list of them; two releases (from, to), then the ops.
  * release: u8 known, u8 length and product, u8 length and version, u64 counter, 32 bundle id
- * op: u8 kind, u8 rank, u8 flags, u8 zero, u32 slot, u32 entry, u16 length and path, two idents (old, now);
- *     SUBTREE: two 32-byte tree digests (old, new); META: two attribute sets (before, after)
+ * op: u8 kind, u8 rank, u8 flags, u8 file system, u32 slot, u32 entry, u16 length and path, two idents (old, now);
+ *     LOCKED: two u8 (before, after); SUBTREE: two 32-byte tree digests (old, new); META: two attribute sets (before, after)
  * ident: u8 type, u64 inode, u64 btime, u32 ns, u64 mtime, u32 ns, u64 size
  * at the end: u32 count, then for each local object inside a directory that is moved as a whole: u16 length and path
  * attributes: u16 has, u32 mode, uid, gid, u64 mtime, u32 ns, u32 xattrs, u32 length and xattr bytes
@@ -144,8 +145,8 @@ put_meta(struct out *o, const struct inst_meta *m)
 }
 
 int
-inst_plan_encode(const struct inst_plan *p, const struct inst_installed *from, const struct inst_installed *to,
-    uint8_t **bytes, size_t *len, struct dray_err *e)
+inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const struct inst_installed *from,
+    const struct inst_installed *to, uint8_t **bytes, size_t *len, struct dray_err *e)
 {
 	struct out o = { 0 };
 	size_t i;
@@ -156,7 +157,9 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_installed *from, c
 	put32(&o, VERSION);
 	put32(&o, (uint32_t)p->n_ops);
 	put32(&o, (uint32_t)p->n_swaps);
-	put32(&o, 0);
+	put32(&o, (uint32_t)(tx->n_slots - 1));
+	if (tx->n_slots > 1)
+		put_bytes(&o, tx->slots_sha256, sizeof(tx->slots_sha256));
 	put_release(&o, from);
 	put_release(&o, to);
 	for (i = 0; i < p->n_ops; i++) {
@@ -165,13 +168,17 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_installed *from, c
 		put8(&o, op->kind);
 		put8(&o, op->rank);
 		put8(&o, op->flags);
-		put8(&o, 0);
+		put8(&o, op->site);
 		put32(&o, op->slot);
 		put32(&o, op->entry);
 		put16(&o, (uint16_t)op->len);
 		put_bytes(&o, op->path, op->len);
 		put_ident(&o, &op->old);
 		put_ident(&o, &op->now);
+		if (op->flags & INST_OP_LOCKED) {
+			put8(&o, op->locks_before);
+			put8(&o, op->locks_after);
+		}
 		if (op->flags & INST_OP_SUBTREE) {
 			put_bytes(&o, op->old_tree, 32);
 			put_bytes(&o, op->new_tree, 32);
@@ -260,14 +267,13 @@ get_meta(struct dray_cursor *c, struct inst_meta *m)
 }
 
 static bool
-get_op(struct dray_cursor *c, struct inst_op *op)
+get_op(struct dray_cursor *c, size_t sites, struct inst_op *op)
 {
 	const uint8_t *path, *tree;
 	uint16_t len;
-	uint8_t zero;
 
 	if (!dray_cursor_u8(c, &op->kind) || !dray_cursor_u8(c, &op->rank) || !dray_cursor_u8(c, &op->flags) ||
-	    !dray_cursor_u8(c, &zero) || zero != 0 || !dray_cursor_u32(c, &op->slot) ||
+	    !dray_cursor_u8(c, &op->site) || op->site >= sites || !dray_cursor_u32(c, &op->slot) ||
 	    !dray_cursor_u32(c, &op->entry) || !dray_cursor_u16(c, &len) || !dray_cursor_bytes(c, len, &path) ||
 	    !get_ident(c, &op->old) || !get_ident(c, &op->now))
 		return false;
@@ -277,6 +283,9 @@ get_op(struct dray_cursor *c, struct inst_op *op)
 		return false;
 	/* only the root directory's times have an empty path */
 	if (!(len == 0 && op->kind == INST_OP_META) && !dray_path_ok(op->path, op->len, NULL))
+		return false;
+	if ((op->flags & INST_OP_LOCKED) &&
+	    (!dray_cursor_u8(c, &op->locks_before) || !dray_cursor_u8(c, &op->locks_after)))
 		return false;
 	if (op->flags & INST_OP_SUBTREE) {
 		if (!dray_cursor_bytes(c, 64, &tree))
@@ -307,19 +316,30 @@ get_along(struct dray_cursor *c, struct inst_tx *tx, struct dray_err *e)
 	return 0;
 }
 
+/* the list of file systems is a file of its own; the plan says which one it was made with */
+static bool
+get_sites(struct dray_cursor *c, const struct inst_tx *tx, uint32_t *sites)
+{
+	const uint8_t *sum;
+
+	if (!dray_cursor_u32(c, sites) || *sites != tx->n_slots - 1)
+		return false;
+	return *sites == 0 || (dray_cursor_bytes(c, 32, &sum) && memcmp(sum, tx->slots_sha256, 32) == 0);
+}
+
 int
 inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 {
 	struct dray_cursor c = { .p = tx->arena, .left = len };
 	const uint8_t *m;
-	uint32_t version, ops, swaps, i;
+	uint32_t version, ops, swaps, sites, i;
 
 	if (!dray_cursor_bytes(&c, sizeof(magic), &m) || memcmp(m, magic, sizeof(magic)) != 0 ||
 	    !dray_cursor_u32(&c, &version))
 		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte 0");
 	if (version != VERSION)
 		return dray_fail(e, DRAY_E_NEWER, "the plan was written by a newer dray-install");
-	if (!dray_cursor_u32(&c, &ops) || !dray_cursor_u32(&c, &swaps) || swaps > ops || !dray_cursor_zeros(&c, 4) ||
+	if (!dray_cursor_u32(&c, &ops) || !dray_cursor_u32(&c, &swaps) || swaps > ops || !get_sites(&c, tx, &sites) ||
 	    !get_release(&c, &tx->from) || !get_release(&c, &tx->to) || ops > c.left / (14 + 2 * IDENT_BYTES))
 		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c.at);
 	if ((tx->ops = calloc(ops == 0 ? 1 : ops, sizeof(*tx->ops))) == NULL)
@@ -327,7 +347,7 @@ inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 	tx->n_ops = ops;
 	tx->n_swaps = swaps;
 	for (i = 0; i < ops; i++)
-		if (!get_op(&c, &tx->ops[i]))
+		if (!get_op(&c, (size_t)sites + 1, &tx->ops[i]))
 			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju, operation %u", (uintmax_t)c.at,
 			    (unsigned)i);
 	if (get_along(&c, tx, e) != 0)

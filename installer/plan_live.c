@@ -64,7 +64,7 @@ inst_live(struct inst_planning *pl, struct dray_err *e)
 		if (sure) {
 			const struct inst_item *it = &pl->items[pl->at[i]];
 
-			if (it->way == INST_WAY_THERE && it->id.type == DRAY_FILE && !it->unreadable && !it->other_mount)
+			if (it->way == INST_WAY_THERE && it->id.type == DRAY_FILE && !it->unreadable)
 				content = content_of(pl, it, &en);
 		} else if (en.target != DRAY_NONE) {
 			dray_index_state(pl->ix, en.target, &s);

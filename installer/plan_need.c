@@ -3,7 +3,6 @@
  * Source: spec/apply.md, "Plan".
  */
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,6 @@
 
 #define JOURNAL_OP 256u			/* bytes of one op in the plan file, its path excepted */
 #define STATE_BYTES (64u * 1024u)	/* log, anchor, bundle.json, folders */
-#define BALLAST (1024u * 1024u)		/* kept free for directories that grow during the switch */
-#define BALLAST_DIR 4096u
 #define STATE_INODES 200u		/* 64 slot folders, log, plan, installer, release head, and what we forgot */
 
 /* sums that cannot wrap: a size nobody has room for stays one */
@@ -162,19 +159,6 @@ rounded(uint64_t size, uint64_t block)
 	return dray_round_up(size, block, &out) ? out : UINT64_MAX;
 }
 
-static uint64_t
-block_size(int root)
-{
-	struct stat st;
-	uint64_t size = 4096;
-
-	/* powers of two only: a file system may say anything */
-	if (fstat(root, &st) == 0 && st.st_blksize >= 512 && st.st_blksize <= 1024 * 1024 &&
-	    ((uint64_t)st.st_blksize & ((uint64_t)st.st_blksize - 1)) == 0)
-		size = (uint64_t)st.st_blksize;
-	return size;
-}
-
 /* the copy of the installer that is kept beside the journal */
 static uint64_t
 own_size(void)
@@ -191,34 +175,55 @@ own_size(void)
 	return size;
 }
 
+uint64_t
+inst_ballast(uint64_t names_added)
+{
+	/* nobody has UINT64_MAX */
+	return plus(names_added > UINT64_MAX / 4096 ? UINT64_MAX : names_added * 4096, 1024 * 1024);
+}
+
+/* what the journal takes on the root's own file system, and the ballast on each */
 static void
-need_room(struct inst_planning *pl, uint64_t data, uint64_t block)
+need_room(struct inst_planning *pl)
 {
 	struct inst_plan *p = pl->plan;
-	struct statvfs vfs;
-	uint64_t need = data;
+	struct inst_site *root = &p->sites[0];
 
-	p->have_bytes = p->have_inodes = UINT64_MAX;
-	if (fstatvfs(pl->root, &vfs) == 0) {
-		uint64_t unit = vfs.f_frsize != 0 ? vfs.f_frsize : vfs.f_bsize;
-
-		if (!dray_mul(vfs.f_bavail, unit, &p->have_bytes))
-			p->have_bytes = UINT64_MAX;
-		if (vfs.f_files != 0)	/* 0: the file system makes inodes as it needs them */
-			p->have_inodes = vfs.f_favail;
-	}
 	if (p->n_ops == 0)
 		return;
 	for (size_t i = 0; i < p->n_ops; i++) {
-		need = plus(need, JOURNAL_OP + p->ops[i].len + p->ops[i].before.xattrs_len + p->ops[i].after.xattrs_len);
+		const struct inst_op *op = &p->ops[i];
+
+		root->need_bytes = plus(root->need_bytes, JOURNAL_OP + op->len + op->before.xattrs_len + op->after.xattrs_len);
 		/* an upper bound: as if no two additions shared a directory */
-		if (p->ops[i].kind == INST_OP_SWAP && p->ops[i].old.type == DRAY_ABSENT)
-			need = plus(need, BALLAST_DIR);
+		if (op->kind == INST_OP_SWAP && op->old.type == DRAY_ABSENT)
+			p->sites[op->site].names_added++;
 	}
-	need = plus(need, STATE_BYTES + BALLAST);
-	need = plus(need, rounded(dray_bundle_head_len(pl->b), block));
-	p->room_bytes = plus(need, rounded(own_size(), block));
-	p->room_inodes = plus(p->n_nodes, STATE_INODES);
+	root->need_bytes = plus(root->need_bytes, STATE_BYTES);
+	root->need_bytes = plus(root->need_bytes, rounded(dray_bundle_head_len(pl->b), root->fs.block));
+	root->need_bytes = plus(root->need_bytes, rounded(own_size(), root->fs.block));
+	for (size_t i = 0; i < p->n_sites; i++) {
+		struct inst_site *site = &p->sites[i];
+
+		site->need_bytes = plus(site->need_bytes, inst_ballast(site->names_added));
+		site->need_inodes = plus(site->need_inodes, STATE_INODES);
+	}
+}
+
+bool
+inst_site_short(const struct inst_plan *p, size_t site, uint64_t *bytes, uint64_t *inodes)
+{
+	const struct inst_site *s = &p->sites[site];
+
+	*bytes = *inodes = 0;
+	if (s->shares != site)	/* counted there */
+		return false;
+	for (size_t i = site; i < p->n_sites; i++)
+		if (p->sites[i].shares == site) {
+			*bytes = plus(*bytes, p->sites[i].need_bytes);
+			*inodes = plus(*inodes, p->sites[i].need_inodes);
+		}
+	return *bytes > s->fs.free_bytes || *inodes > s->fs.free_inodes;
 }
 
 /* the file node's content, if the bundle has to give it; a hard-link group wants its content once */
@@ -241,7 +246,6 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 	struct inst_plan *p = pl->plan;
 	uint32_t n_frames = dray_index_rows(pl->ix, DRAY_T_FRAMES), n_rows = dray_index_rows(pl->ix, DRAY_T_ENTRIES),
 	    contents = dray_index_rows(pl->ix, DRAY_T_CONTENTS);
-	uint64_t data = 0, block = block_size(pl->root);
 	uint8_t *groups;		/* hard-link groups whose object has its content already */
 	struct dray_content c;
 	struct dray_state s;
@@ -257,14 +261,16 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 	for (uint32_t i = 0; i < contents; i++)
 		p->recipe_of[i] = INST_RECIPE_UNWANTED;
 	for (size_t i = 0; i < p->n_nodes; i++) {
+		struct inst_site *site = &p->sites[p->ops[p->nodes[i].op].site];
+
+		site->need_inodes = plus(site->need_inodes, 1);
 		if (!wants(pl, &p->nodes[i], groups, &s))
 			continue;
-		if (s.type != DRAY_FILE) {
-			data = plus(data, block);
+		site->need_bytes = plus(site->need_bytes, site->fs.block);
+		if (s.type != DRAY_FILE)
 			continue;
-		}
 		dray_index_content(pl->ix, s.content, &c);
-		data = plus(data, plus(rounded(c.size, block), block));
+		site->need_bytes = plus(site->need_bytes, rounded(c.size, site->fs.block));
 		if (!p->nodes[i].from_live && c.size != 0)
 			p->recipe_of[s.content] = 0;
 	}
@@ -277,7 +283,7 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 		    p->recipe_of[s.content] == INST_RECIPE_NONE && it->broke == NULL && no_recipe(pl, it, s.content, e) != 0)
 			goto out;
 	}
-	need_room(pl, data, block);
+	need_room(pl);
 	rc = 0;
 out:
 	free(groups);

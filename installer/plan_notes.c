@@ -173,6 +173,8 @@ one(struct inst_planning *pl, struct inst_item *it)
 	} else if (it->lost && note(pl, it, INST_NOTE_META_LOST, "its owner, mode or extended attributes were set here") != 0) {
 		return -1;
 	}
+	if (it->split && note(pl, it, INST_NOTE_SPLIT_LINK, "has other names on another file system: a file of its own here") != 0)
+		return -1;
 	if (it->outside && note(pl, it, INST_NOTE_OUTSIDE_LINK, "has other names, which keep the old content") != 0)
 		return -1;
 	return 0;

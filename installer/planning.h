@@ -39,7 +39,9 @@ struct inst_item {
 
 	uint8_t way;
 	bool untouched;		/* the release does not change it; looked at for the sake of others */
-	bool unreadable, other_mount;
+	bool unreadable;
+	uint8_t up_site, site;	/* of the directory it lies in, and its own: rows of planning.sites */
+	uint8_t up_locks, locks;	/* DRAY_LOCK_* of both */
 	struct inst_ident id;
 	uint64_t nlink;
 	uint32_t rdev_major, rdev_minor;
@@ -62,6 +64,7 @@ struct inst_item {
 	bool forced;		/* deleted here, made again because something new goes into it */
 	bool lost;		/* local attributes are replaced */
 	bool outside;		/* the old file has other names */
+	bool split;		/* first name of its group on this file system, others lie on another one */
 	bool silent;		/* META: another name of the same object has the op */
 	bool from_live;
 	bool times_only;	/* META: a directory, and only its time differs: the release set another one */
@@ -81,7 +84,8 @@ struct inst_planning {
 	const struct dray_index *ix;
 	const struct inst_plan_opts *o;
 	const struct inst_policy *policy;	/* never NULL */
-	struct dray_stat root_st;
+	struct inst_sites *sites;
+	bool unlocks;			/* this process may clear immutable flags */
 	struct inst_item *items;	/* in path order */
 	size_t n;
 	uint32_t *at;			/* per index row: its item, or DRAY_NONE */
@@ -89,6 +93,24 @@ struct inst_planning {
 	struct inst_plan *plan;
 	size_t cap_ops, cap_nodes, cap_notes;
 };
+
+/*
+ * sites.c - which file system each path lies on. Found while looking, by many threads; settled before anything is decided.
+ */
+struct inst_sites;
+DRAY_MUST_CHECK int inst_sites_new(int rootfd, bool component_walk, struct inst_sites **out, struct dray_err *e);
+void inst_sites_free(struct inst_sites *s);
+/** inst_sites_find - number of the site @st lies on; @path is an object there, the first one names it. Thread-safe. */
+DRAY_MUST_CHECK int inst_sites_find(struct inst_sites *s, const struct dray_stat *st, const char *path, size_t len,
+    uint8_t *site, struct dray_err *e);
+/** inst_sites_settle - topmost directory, room and kind of each */
+DRAY_MUST_CHECK int inst_sites_settle(struct inst_sites *s, struct dray_err *e);
+/** inst_sites_refuse - static text: why nothing can be changed there; NULL: it can */
+const char *inst_sites_refuse(const struct inst_sites *s, uint8_t site);
+bool inst_sites_overlay(const struct inst_sites *s, uint8_t site);	/* birth times do not stay */
+bool inst_sites_moves_dirs(const struct inst_sites *s, uint8_t site);	/* can directories be renamed? */
+/** inst_sites_plan - those that the plan's ops use, numbered densely; op->site is changed to that */
+DRAY_MUST_CHECK int inst_sites_plan(const struct inst_sites *s, struct inst_plan *p, struct dray_err *e);
 
 /* look.c */
 size_t inst_parent_len(const char *path, size_t len);	/* 0: directly in the root */

@@ -14,6 +14,8 @@
 int
 inst_undo(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
+	if (inst_slots_all(tx, e) != 0)
+		return -1;
 	while (inst_state_mark(s, true, e) != 0)
 		if (!inst_tx_made_room(tx, e))
 			return -1;

@@ -20,7 +20,7 @@ static const char *const note_name[] = {
 	[INST_NOTE_PARKED] = "parked", [INST_NOTE_KEPT_DELETED] = "kept-deleted", [INST_NOTE_KEPT_DIR] = "kept-directory",
 	[INST_NOTE_KEPT_META] = "kept-edit", [INST_NOTE_META_LOST] = "attributes-replaced",
 	[INST_NOTE_OUTSIDE_LINK] = "outside-link", [INST_NOTE_CONFLICT] = "conflict", [INST_NOTE_BLOCKED] = "blocked",
-	[INST_NOTE_UNREADABLE] = "unreadable", [INST_NOTE_KEPT_LOCAL] = "kept-local",
+	[INST_NOTE_UNREADABLE] = "unreadable", [INST_NOTE_KEPT_LOCAL] = "kept-local", [INST_NOTE_SPLIT_LINK] = "split-link",
 };
 
 const char *
@@ -60,24 +60,42 @@ name_first(const struct inst_plan *p, enum inst_note_kind kind, struct dray_err 
 	}
 }
 
-static bool
-no_room(const struct inst_plan *p)
+/* the sites that lack room; tells them when @e is given */
+static size_t
+short_of_room(const struct inst_plan *p, struct dray_err *e)
 {
-	return p->room_bytes > p->have_bytes || p->room_inodes > p->have_inodes;
+	char need[32], have[32], q[DRAY_QUOTE_CAP(255)];
+	uint64_t bytes, inodes;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_sites; i++) {
+		const struct inst_site *s = &p->sites[i];
+
+		if (!inst_site_short(p, i, &bytes, &inodes) || n++ >= 4 || e == NULL)
+			continue;
+		append(e, "%s", n > 1 ? "; " : ": ");
+		if (i > 0)
+			append(e, "on /%s ", dray_quote(s->path, s->len, q, sizeof(q)));
+		if (bytes > s->fs.free_bytes)
+			append(e, "%s needed, %s free", tool_human(bytes, need), tool_human(s->fs.free_bytes, have));
+		if (inodes > s->fs.free_inodes)
+			append(e, "%s%" PRIu64 " inodes needed, %" PRIu64 " free", bytes > s->fs.free_bytes ? ", " : "", inodes,
+			    s->fs.free_inodes);
+	}
+	return n;
 }
 
 int
 inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
 {
-	char need[32], have[32];
 	size_t reasons = 0;
 
-	if (p->blocked == 0 && p->conflicts == 0 && !no_room(p))
+	if (p->blocked == 0 && p->conflicts == 0 && short_of_room(p, NULL) == 0)
 		return 0;
 	dray_err_clear(e);
 	if (p->blocked > 0) {
 		e->code = DRAY_E_SYSTEM;
-		dray_hint(e, "nothing was changed; the whole tree has to be on one mount, apart from what the release leaves alone");
+		dray_hint(e, "nothing was changed; make these places fit to be changed and run it again");
 		append(e, "%zu %s cannot be changed here", p->blocked, p->blocked == 1 ? "path" : "paths");
 		name_first(p, INST_NOTE_BLOCKED, e);
 		reasons++;
@@ -90,16 +108,12 @@ inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
 		append(e, "%s%zu %s", reasons++ > 0 ? "; also " : "", p->conflicts, p->conflicts == 1 ? "conflict" : "conflicts");
 		name_first(p, INST_NOTE_CONFLICT, e);
 	}
-	if (no_room(p)) {
+	if (short_of_room(p, NULL) > 0) {
 		if (e->code == DRAY_OK)
 			e->code = DRAY_E_ROOM;
 		dray_hint(e, "nothing was changed; free some room, e.g. with forget, and run it again");
 		append(e, "%s", reasons > 0 ? "; also not enough room" : "not enough room");
-		if (p->room_bytes > p->have_bytes)
-			append(e, ": %s needed, %s free", tool_human(p->room_bytes, need), tool_human(p->have_bytes, have));
-		if (p->room_inodes > p->have_inodes)
-			append(e, "%s %" PRIu64 " inodes needed, %" PRIu64 " free",
-			    p->room_bytes > p->have_bytes ? "," : ":", p->room_inodes, p->have_inodes);
+		short_of_room(p, e);
 	}
 	return -1;
 }
@@ -138,6 +152,7 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		{ INST_NOTE_KEPT_DIR, "removed by the release, left because of what they hold:" },
 		{ INST_NOTE_KEPT_LOCAL, "local, left alone:" },
 		{ INST_NOTE_OUTSIDE_LINK, "files with other names, which keep the old content:" },
+		{ INST_NOTE_SPLIT_LINK, "hard links of the release that no file system can hold:" },
 	};
 	size_t max = f->common.verbose > 0 ? SIZE_MAX : 10;
 
@@ -157,11 +172,59 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 	}
 }
 
+static void
+report_room(const struct inst_front *f, const struct inst_plan *p)
+{
+	char need[32], have[32], q[DRAY_QUOTE_CAP(DRAY_PATH_MAX)];
+	uint64_t bytes, inodes;
+
+	for (size_t i = 0; i < p->n_sites; i++) {
+		const struct inst_site *s = &p->sites[i];
+
+		if (s->shares != i)
+			continue;
+		inst_site_short(p, i, &bytes, &inodes);
+		inst_say(f, "needs %s, %s free%s%s", tool_human(bytes, need),
+		    s->fs.free_bytes == UINT64_MAX ? "any number" : tool_human(s->fs.free_bytes, have), i > 0 ? ", on /" : "",
+		    i > 0 ? dray_quote(s->path, s->len, q, sizeof(q)) : "");
+	}
+}
+
+static void
+set_bounded(struct dray_json *o, const char *key, uint64_t v)
+{
+	dray_json_set_int(o, key, v > INT64_MAX ? INT64_MAX : (int64_t)v);
+}
+
+/* "room": one object for each file system with room of its own, the root's first */
+static void
+json_room(const struct inst_plan *p, struct dray_json *o)
+{
+	struct dray_json *a = dray_json_set_arr(o, "room"), *c;
+	uint64_t bytes, inodes;
+
+	for (size_t i = 0; i < p->n_sites; i++) {
+		const struct inst_site *s = &p->sites[i];
+
+		if (s->shares != i)
+			continue;
+		inst_site_short(p, i, &bytes, &inodes);
+		c = dray_json_push_obj(a);
+		dray_json_set_path(c, "path", i > 0 ? s->path : ".", i > 0 ? s->len : 1);
+		set_bounded(c, "bytes", bytes);
+		set_bounded(c, "inodes", inodes);
+		if (s->fs.free_bytes <= INT64_MAX)
+			set_bounded(c, "have_bytes", s->fs.free_bytes);
+		if (s->fs.free_inodes <= INT64_MAX)
+			set_bounded(c, "have_inodes", s->fs.free_inodes);
+	}
+}
+
 void
 inst_report_text(const struct inst_front *f, const struct inst_plan *p)
 {
 	const struct dray_desc *d = dray_bundle_desc(f->b);
-	char hex[65], need[32], have[32];
+	char hex[65], need[32];
 
 	inst_say(f, "%s %s (release counter %" PRIu64 ") on %s", d->product, d->version, d->counter, f->root);
 	inst_say(f, "%zu %s touched:", p->touched, p->touched == 1 ? "path is" : "paths are");
@@ -182,8 +245,7 @@ inst_report_text(const struct inst_front *f, const struct inst_plan *p)
 	inst_report_notes(f, p);
 	if (p->n_ops > 0) {
 		inst_say(f, "reads %s of the bundle", tool_human(p->payload, need));
-		inst_say(f, "needs %s, %s free", tool_human(p->room_bytes, need),
-		    p->have_bytes == UINT64_MAX ? "any number" : tool_human(p->have_bytes, have));
+		report_room(f, p);
 	}
 	if (!p->partial)
 		inst_say(f, "plan id %s", dray_hex(p->id, 32, hex));
@@ -222,14 +284,8 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 		dray_json_set_str(n, "version", d->bases[i].version);
 		dray_json_set_int(n, "matched", (int64_t)p->matched[i]);
 	}
-	c = dray_json_set_obj(o, "room");
-	dray_json_set_int(c, "bytes", p->room_bytes > INT64_MAX ? INT64_MAX : (int64_t)p->room_bytes);
-	dray_json_set_int(c, "inodes", p->room_inodes > INT64_MAX ? INT64_MAX : (int64_t)p->room_inodes);
-	if (p->have_bytes <= INT64_MAX)
-		dray_json_set_int(c, "have_bytes", (int64_t)p->have_bytes);
-	if (p->have_inodes <= INT64_MAX)
-		dray_json_set_int(c, "have_inodes", (int64_t)p->have_inodes);
-	dray_json_set_int(o, "payload", p->payload > INT64_MAX ? INT64_MAX : (int64_t)p->payload);
+	json_room(p, o);
+	set_bounded(o, "payload", p->payload);
 	dray_json_set_int(o, "ops", (int64_t)p->n_ops);
 	dray_json_set_int(o, "swaps", (int64_t)p->n_swaps);
 	a = dray_json_set_arr(o, "notes");

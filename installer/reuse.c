@@ -1,8 +1,8 @@
 /*
  * reuse.c - an interrupted staging costs nothing: what it wrote and still hashes right is taken over.
  *
- * The manifest says which slot holds which content: rows of 32 SHA-256, 8 size, 4 slot, 2 length, path inside the
- * slot. It is a hint only; each file is hashed again before it counts.
+ * The manifest says which slot holds which content: rows of 32 SHA-256, 8 size, 4 slot, 1 file system, 2 length, path
+ * inside the slot. It is a hint only; each file is hashed again before it counts.
  */
 #include <sys/stat.h>
 #include <errno.h>
@@ -26,6 +26,7 @@ struct old_file {
 	uint64_t size;
 	uint32_t slot, want;
 	uint16_t rel_len;
+	uint8_t site;
 };
 
 struct reuse {
@@ -37,7 +38,7 @@ struct reuse {
 int
 inst_stage_write_manifest(struct stage *s, struct dray_err *e)
 {
-	uint8_t *buf, row[46];
+	uint8_t *buf, row[47];
 	struct dray_content c;
 	struct dray_entry en;
 	size_t i, at = 0, cap = 0;
@@ -59,7 +60,8 @@ inst_stage_write_manifest(struct stage *s, struct dray_err *e)
 		memcpy(row, c.sha256, 32);
 		dray_put_u64(row + 32, c.size);
 		dray_put_u32(row + 40, s->p->ops[n->op].slot);
-		dray_put_u16(row + 44, (uint16_t)(en.len - n->rel));
+		row[44] = s->p->ops[n->op].site;
+		dray_put_u16(row + 45, (uint16_t)(en.len - n->rel));
 		memcpy(buf + at, row, sizeof(row));
 		memcpy(buf + at + sizeof(row), en.path + n->rel, en.len - n->rel);
 		at += sizeof(row) + en.len - n->rel;
@@ -91,10 +93,21 @@ next_row(struct dray_cursor *c, struct old_file *f)
 	const uint8_t *rel;
 
 	if (!dray_cursor_bytes(c, 32, &f->sha256) || !dray_cursor_u64(c, &f->size) || !dray_cursor_u32(c, &f->slot) ||
-	    !dray_cursor_u16(c, &f->rel_len) || !dray_cursor_bytes(c, f->rel_len, &rel))
+	    !dray_cursor_u8(c, &f->site) || !dray_cursor_u16(c, &f->rel_len) || !dray_cursor_bytes(c, f->rel_len, &rel))
 		return false;
 	f->rel = (const char *)rel;
 	return f->rel_len == 0 || dray_path_ok(f->rel, f->rel_len, NULL);
+}
+
+/* a rename must be able to bring it to where it is wanted */
+static bool
+same_fs(const struct stage *s, const struct old_file *f, const struct want *w)
+{
+	const struct inst_tx *from = s->o->reuse;
+	const struct inst_slots *to = &s->tx->slots[s->p->ops[s->p->nodes[w->first_node].op].site];
+
+	return f->site < from->n_slots && from->slots[f->site].dir != -1 && from->slots[f->site].len == to->len &&
+	    memcmp(from->slots[f->site].path, to->path, to->len) == 0;
 }
 
 /* rows of the manifest that hold something wanted; a content at most once */
@@ -126,7 +139,7 @@ match_rows(struct stage *s, const uint8_t *p, size_t len, struct old_file **out,
 	while (c.left > 0 && next_row(&c, &f)) {
 		key.sha256 = f.sha256;
 		hit = bsearch(&key, by, s->n_wants, sizeof(*by), by_hash);
-		if (hit == NULL || taken[hit->want] || s->next_node[s->wants[hit->want].first_node] != DRAY_NONE)
+		if (hit == NULL || taken[hit->want] || !same_fs(s, &f, &s->wants[hit->want]) || s->next_node[s->wants[hit->want].first_node] != DRAY_NONE)
 			continue;
 		taken[hit->want] = 1;
 		f.want = hit->want;
@@ -184,7 +197,7 @@ reuse_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 
 	if (inst_stage_stopped(s, e) != 0)
 		return -1;
-	if (inst_place_at(&r->from[worker], f->slot, f->rel, f->rel_len, &dir, leaf, &ignored) != 0)
+	if (inst_place_at(&r->from[worker], f->site, f->slot, f->rel, f->rel_len, &dir, leaf, &ignored) != 0)
 		return 0;
 	if ((fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return 0;
@@ -212,9 +225,9 @@ inst_stage_reuse(struct stage *s, struct dray_err *e)
 	size_t len, n = 0, i;
 	int rc;
 
-	if (s->o->reuse_dir == -1 || s->n_wants == 0)
+	if (s->o->reuse == NULL || s->n_wants == 0)
 		return 0;
-	rc = inst_read_file(s->o->reuse_dir, MANIFEST, MANIFEST_MAX, &p, &len, e);
+	rc = inst_read_file(s->o->reuse->dir, MANIFEST, MANIFEST_MAX, &p, &len, e);
 	if (rc != 0)
 		return rc == 1 ? 0 : -1;
 	rc = match_rows(s, p, len, &r.files, &n, e);
@@ -222,7 +235,7 @@ inst_stage_reuse(struct stage *s, struct dray_err *e)
 		rc = dray_fail_errno(e, "manifest");
 	if (rc == 0) {
 		for (i = 0; i < s->threads; i++)
-			inst_place_init(&r.from[i], s->o->reuse_dir);
+			inst_place_init(&r.from[i], s->o->reuse);
 		rc = dray_parallel(s->threads, n, 8, reuse_job, &r, e);
 		for (i = 0; i < s->threads; i++)
 			inst_place_close(&r.from[i]);

@@ -231,13 +231,15 @@ identify(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 
 	if (op->now.type == DRAY_ABSENT)
 		return 0;
-	if (inst_place_at(&s->workers[worker].place, op->slot, "", 0, &dir, leaf, e) != 0)
+	if (inst_place_at(&s->workers[worker].place, op->site, op->slot, "", 0, &dir, leaf, e) != 0)
 		goto fail;
 	if (os_stat_at(dir, leaf, &st) == -1) {
 		dray_fail_errno(e, "look at the staged object");
 		goto fail;
 	}
 	inst_ident_from(&st, &op->now);
+	if (s->p->sites[op->site].fs.kind == DRAY_FS_OVERLAY)
+		op->now.btime_sec = 0, op->now.btime_nsec = 0;
 	if ((op->flags & INST_OP_SUBTREE) && inst_tree_digest(dir, leaf, op->new_tree, e) != 0)
 		goto fail;
 	return 0;

@@ -9,7 +9,7 @@
 
 struct inst_stage_opts {
 	unsigned threads;
-		int reuse_dir;		/* folder of an earlier unfinished staging, or -1: its files with the right hash are taken over */
+	const struct inst_tx *reuse;	/* an earlier unfinished staging, or NULL: its files with the right hash are taken over */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes of output */
 	void *ctx;

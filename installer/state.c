@@ -22,9 +22,8 @@
 #define PENDING ".dray-pending"
 #define PENDING_NEW "..dray-pending.new"	/* the name under which inst_write_file begins it */
 
-/* put the modification time of a directory back to what it was */
-static int
-restore_time(int fd, const struct dray_stat *was, struct dray_err *e)
+int
+inst_restore_time(int fd, const struct dray_stat *was, struct dray_err *e)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT },
 		{ .tv_sec = (time_t)was->mtime_sec, .tv_nsec = (long)was->mtime_nsec } };
@@ -46,7 +45,7 @@ make_dir(int parent, const char *name, mode_t mode, struct dray_err *e)
 			return 0;
 		return dray_fail_errno(e, "create %s", name);
 	}
-	return restore_time(parent, &was, e);
+	return inst_restore_time(parent, &was, e);
 }
 
 /* one step down; 1: it does not exist and is not to be made */
@@ -87,6 +86,26 @@ step_down(int parent, const char *name, bool last, bool write, int *fd, struct d
 		return dray_hint(e, "name another place beneath the root with --state DIR");
 	}
 	return 0;
+}
+
+int
+inst_private_dir(int parent, const char *name, bool make, int *fd, struct dray_err *e)
+{
+	struct dray_stat st;
+	int r;
+
+	*fd = -1;
+	if (os_stat_at(parent, "", &st) == -1)
+		return dray_fail_errno(e, "look at the directory of %s", name);
+	if ((st.mode & 0002) != 0 && (st.mode & 01000) == 0)
+		return dray_fail(e, DRAY_E_SYSTEM, "the directory of %s may be changed by everybody (mode %04o)", name,
+		    (unsigned)(st.mode & 07777));
+	r = step_down(parent, name, true, make, fd, e);
+	if (r < 0 && *fd != -1) {
+		close(*fd);
+		*fd = -1;
+	}
+	return r;
 }
 
 static int
@@ -240,7 +259,7 @@ inst_state_mark(const struct inst_state *s, bool on, struct dray_err *e)
 	if (on) {
 		if (inst_write_file(s->root, PENDING, s->rel, strlen(s->rel), 0600, e) != 0)
 			return -1;
-		return restore_time(s->root, &was, e);
+		return inst_restore_time(s->root, &was, e);
 	}
 	for (size_t i = 0; i < 2; i++) {
 		if (unlinkat(s->root, names[i], 0) == 0)
@@ -248,7 +267,7 @@ inst_state_mark(const struct inst_state *s, bool on, struct dray_err *e)
 		else if (errno != ENOENT)
 			return dray_fail_errno(e, "remove %s/%s", s->root_path, names[i]);
 	}
-	return gone ? restore_time(s->root, &was, e) : 0;
+	return gone ? inst_restore_time(s->root, &was, e) : 0;
 }
 
 /* do two handles hold the same bytes? */

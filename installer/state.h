@@ -36,6 +36,16 @@ DRAY_MUST_CHECK int inst_state_open(const char *root, const char *state, bool wr
     struct dray_err *e);
 void inst_state_close(struct inst_state *s);
 
+/**
+ * inst_private_dir - open @name in @parent, a folder of ours: 0700, owned by the caller, no symlink, not in a directory
+ * that everybody may change; else DRAY_E_SYSTEM. @make: create it, the time of @parent put back. 1: it does not exist.
+ */
+DRAY_MUST_CHECK int inst_private_dir(int parent, const char *name, bool make, int *fd, struct dray_err *e);
+
+/** inst_restore_time - put the modification time of an open directory back to what it was */
+struct dray_stat;
+DRAY_MUST_CHECK int inst_restore_time(int fd, const struct dray_stat *was, struct dray_err *e);
+
 struct inst_installed {		/* what the anchor says of the tree */
 	bool known;
 	char product[65], version[65];

@@ -17,7 +17,8 @@ inst_swapper_init(struct inst_swapper *w, int root, struct inst_tx *tx, bool fre
 	w->tx = tx;
 	w->fresh = fresh;
 	dray_walk_init(&w->target, root);
-	dray_walk_init(&w->slot, tx->dir);
+	dray_walk_init(&w->slot, tx->slots[0].dir);
+	w->site = 0;
 }
 
 void
@@ -27,12 +28,20 @@ inst_swapper_close(struct inst_swapper *w)
 	dray_walk_close(&w->slot);
 }
 
-/* the same object, whatever was done to it since */
-static bool
-same_object(const struct inst_ident *a, const struct inst_ident *b)
+/* the walk that leads to the op's slot; 1: it was freed */
+static int
+enter_slots(struct inst_swapper *w, const struct inst_op *op, struct dray_err *e)
 {
-	return a->type != DRAY_ABSENT && a->type == b->type && a->ino == b->ino && a->btime_sec == b->btime_sec &&
-	    a->btime_nsec == b->btime_nsec;
+	int dir, r;
+
+	if (w->site == op->site)
+		return 0;
+	if ((r = inst_slots_of(w->tx, op, &dir, e)) != 0)
+		return r;
+	dray_walk_close(&w->slot);
+	dray_walk_init(&w->slot, dir);
+	w->site = op->site;
+	return 0;
 }
 
 int
@@ -40,8 +49,12 @@ inst_slot_look(struct inst_swapper *w, const struct inst_op *op, struct inst_ide
 {
 	struct dray_stat st;
 	char name[24];
+	int r;
 
 	inst_tx_slot(op->slot, name);
+	*id = (struct inst_ident){ .type = DRAY_ABSENT };
+	if ((r = enter_slots(w, op, e)) != 0)
+		return r > 0 ? 0 : -1;
 	if (inst_look(&w->slot, name, strlen(name), id, &st, e) != 0)
 		return dray_wrap(e, "slot %s", name);
 	return 0;
@@ -59,11 +72,11 @@ inst_slot_holds_untouched(struct inst_swapper *w, const struct inst_op *op, bool
 	*yes = false;
 	if (inst_slot_look(w, op, &have, e) != 0)
 		return -1;
-	if (!same_object(&have, want))
+	if (!inst_ident_object(&have, want))
 		return 0;
 	if (have.type == DRAY_DIR) {
 		/* its own times move with every rename; what is inside tells */
-		if (inst_tree_digest(w->tx->dir, inst_tx_slot(op->slot, name), now, e) != 0)
+		if (inst_tree_digest(w->slot.root, inst_tx_slot(op->slot, name), now, e) != 0)
 			return dray_wrap(e, "slot %s", name);
 		*yes = !(op->flags & INST_OP_SUBTREE) || memcmp(now, tree, 32) == 0;
 		return 0;
@@ -130,7 +143,7 @@ settle(const struct place *p, struct dray_err *e)
 		return -1;
 	if (aside.type == DRAY_ABSENT) {
 		/* a rename made of link and unlink, cut between the two: either end will do */
-		if (!same_object(&slot, &target))
+		if (!inst_ident_object(&slot, &target))
 			return 0;
 		return unlinkat(p->slot_dir, p->slot, 0) == 0 ? 0 : dray_fail_errno(e, "finish a cut rename");
 	}
@@ -138,7 +151,7 @@ settle(const struct place *p, struct dray_err *e)
 		r = os_rename_noreplace(p->slot_dir, p->aside, p->slot_dir, p->slot);
 	else if (target.type == DRAY_ABSENT)
 		r = os_rename_noreplace(p->slot_dir, p->aside, p->target_dir, p->target);
-	else if (same_object(&aside, &target))
+	else if (inst_ident_object(&aside, &target))
 		r = unlinkat(p->slot_dir, p->aside, 0);		/* one of two links */
 	/* else somebody replaced the target meanwhile: the old object stays aside, as a parked one */
 	return r == 0 ? 0 : dray_fail_errno(e, "finish a cut trade");
@@ -206,7 +219,7 @@ forward(struct inst_swapper *w, const struct inst_op *op, const struct place *p,
 			return 0;	/* gone before we came */
 		return r == 2 ? dray_fail(e, DRAY_E_IO, "its slot is occupied") : r;
 	}
-	if (!same_object(&slot, &op->now))
+	if (!inst_ident_object(&slot, &op->now))
 		return 0;	/* done already */
 	return put(p, op->old.type != DRAY_ABSENT, e);
 }
@@ -227,9 +240,9 @@ backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p
 
 	if (inst_slot_look(w, op, &slot, e) != 0)
 		return -1;
-	if (same_object(&slot, &op->now))
+	if (inst_ident_object(&slot, &op->now))
 		return 0;
-	if (same_object(&slot, &op->old))
+	if (inst_ident_object(&slot, &op->old))
 		return put(p, op->now.type != DRAY_ABSENT, e);
 	if (slot.type == DRAY_ABSENT) {
 		if (op->now.type == DRAY_ABSENT)
@@ -241,7 +254,7 @@ backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p
 	}
 	if (inst_look(&w->target, op->path, op->len, &target, &st, e) != 0)
 		return -1;
-	if (op->now.type == DRAY_ABSENT ? target.type == DRAY_ABSENT : same_object(&target, &op->now))
+	if (op->now.type == DRAY_ABSENT ? target.type == DRAY_ABSENT : inst_ident_object(&target, &op->now))
 		return put(p, op->now.type != DRAY_ABSENT, e);
 	return 0;
 }
@@ -254,6 +267,8 @@ inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, struct dr
 	int r;
 
 	inst_tx_slot(op->slot, slot);
+	if (enter_slots(w, op, e) != 0)
+		return dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
 	if (dray_walk_parent(&w->slot, slot, strlen(slot), &p.slot_dir, p.slot, e) != 0)
 		return dray_wrap(e, "slot %s", slot);
 	r = dray_walk_parent(&w->target, op->path, op->len, &p.target_dir, p.target, e);
@@ -311,6 +326,28 @@ is_so(int dir, const char *leaf, uint8_t type, const struct inst_meta *m)
 }
 
 int
+inst_lock_op(struct inst_swapper *w, const struct inst_op *op, uint8_t locks, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1] = "", q[512];
+	struct inst_ident id;
+	struct dray_stat st;
+	int dir = w->target.root;
+
+	if (inst_look(&w->target, op->path, op->len, &id, &st, e) != 0)
+		goto fail;
+	/* somebody else's object keeps the flags it has */
+	if ((!inst_ident_object(&id, &op->old) && !inst_ident_object(&id, &op->now)) || st.locks == locks)
+		return 0;
+	if (op->len > 0 && dray_walk_parent(&w->target, op->path, op->len, &dir, leaf, e) != 0)
+		goto fail;
+	if (os_locks_set(dir, leaf, locks) == 0)
+		return 0;
+	dray_fail_errno(e, "%s its immutable and append-only flags", locks == 0 ? "clear" : "set");
+fail:
+	return dray_wrap(e, "%s", op->len == 0 ? "/" : dray_quote(op->path, op->len, q, sizeof(q)));
+}
+
+int
 inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
 {
 	struct inst_meta m = back ? op->before : op->after;	/* a view: what it points to is the op's */
@@ -323,7 +360,7 @@ inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *
 	if (op->len > 0) {
 		if (inst_look(&w->target, op->path, op->len, &id, &st, e) != 0)
 			goto fail;
-		if (!same_object(&id, &op->old)) {
+		if (!inst_ident_object(&id, &op->old)) {
 			*foreign = true;
 			return 0;
 		}

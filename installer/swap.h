@@ -14,7 +14,8 @@
 
 struct inst_swapper {
 	struct inst_tx *tx;
-	struct dray_walk target, slot;	/* beneath the root, beneath the transaction's folder */
+	struct dray_walk target, slot;	/* beneath the root, beneath the folder of the slots of one file system */
+	uint8_t site;			/* of @slot */
 	bool fresh;			/* first run after staging: every op is known to be undone */
 };
 
@@ -26,6 +27,10 @@ void inst_swapper_close(struct inst_swapper *w);
  * Whatever plan never saw and stood in the way is in the slot afterwards; inst_slot_holds_untouched tells.
  */
 DRAY_MUST_CHECK int inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, struct dray_err *e);
+
+/** inst_lock_op - set the op's immutable and append-only flags on what is at its path now, if that is the op's old or
+ * new object; @locks 0: clear them */
+DRAY_MUST_CHECK int inst_lock_op(struct inst_swapper *w, const struct inst_op *op, uint8_t locks, struct dray_err *e);
 
 /** inst_meta_op - do one META; @back: the attributes as they were. *foreign: another object is there now, left alone */
 DRAY_MUST_CHECK int inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign,

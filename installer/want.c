@@ -207,7 +207,7 @@ inst_stage_workers(struct stage *s, size_t n, struct dray_err *e)
 		struct stage_worker *w = &s->workers[i];
 
 		s->n_workers = i + 1;
-		inst_place_init(&w->place, s->tx->dir);
+		inst_place_init(&w->place, s->tx);
 		dray_walk_init(&w->live, s->root);
 		if (dray_decoder_new(&w->dec, e) != 0 || dray_sha256_new(&w->sha, e) != 0)
 			return -1;

@@ -24,6 +24,9 @@ DRAY_MUST_CHECK int dray_sha256_end(struct dray_sha256 *h, uint8_t out[DRAY_SHA2
 DRAY_MUST_CHECK int dray_sha256_once(struct dray_sha256 *h, const void *p, size_t len,
     uint8_t out[DRAY_SHA256_LEN], struct dray_err *e);
 
+/** dray_sha256_bytes - the same with a context of its own, for a single hash */
+DRAY_MUST_CHECK int dray_sha256_bytes(const void *p, size_t len, uint8_t out[DRAY_SHA256_LEN], struct dray_err *e);
+
 /** dray_sha256_fd - hash an open file from its start by pread into @buf (@cap bytes); *size: bytes hashed */
 DRAY_MUST_CHECK int dray_sha256_fd(struct dray_sha256 *h, int fd, uint8_t *buf, size_t cap, uint64_t *size,
     uint8_t out[DRAY_SHA256_LEN], struct dray_err *e);

@@ -26,6 +26,14 @@ struct dray_stat {
 	uint32_t mtime_nsec, ctime_nsec, btime_nsec;
 	uint64_t mnt_id;	/* mount, 0 if unknown */
 	bool mount_root;	/* the object is the root of a mount */
+	uint8_t locks;		/* DRAY_LOCK_*: flags that forbid to rename, remove or change it */
+};
+
+/* flags that stand in the way of an upgrade. Source: chattr(1), ioctl_iflags(2); chflags(2) on FreeBSD */
+enum {
+	DRAY_LOCK_IMMUTABLE = 1,	/* chattr +i; schg, uchg */
+	DRAY_LOCK_APPEND = 2,		/* chattr +a; sappnd, uappnd */
+	DRAY_LOCK_NOUNLINK = 4,		/* FreeBSD: sunlnk, uunlnk */
 };
 
 /** os_stat_at - of @name in @dir, not following a symlink; @name "" : of @dir itself */
@@ -36,7 +44,6 @@ int os_rename_noreplace(int dir_a, const char *a, int dir_b, const char *b);	/* 
 int os_syncfs(int fd);			/* ENOSYS: cannot */
 int os_open_beneath(int dir, const char *path, int flags);	/* openat2, no symlink anywhere; ENOSYS: cannot */
 int os_open_walk(int dir, const char *name);	/* one part, a directory, no symlink; only to walk through: no read permission asked */
-int os_fs_uuid(int fd, uint8_t uuid[16]);	/* or 16 bytes of statfs f_fsid, zero padded */
 int os_self_exe(void);			/* read-only handle of the running program */
 unsigned os_cpus(void);			/* processors this process may use, >= 1 */
 const char *os_name(void);		/* "linux", "freebsd": the `os` of a descriptor */
@@ -49,6 +56,31 @@ int os_xattr_list(int fd, char *buf, size_t *len);
 int os_xattr_get(int fd, const char *name, void *buf, size_t *len);
 int os_xattr_set(int fd, const char *name, const void *value, size_t len);
 int os_xattr_remove(int fd, const char *name);
+
+/**
+ * os_locks_set - of a file or directory, never through a symlink: exactly the DRAY_LOCK_* in @locks
+ * FreeBSD: those of the super-user; on clearing, the owner's too.
+ */
+int os_locks_set(int dir, const char *name, uint8_t locks);
+bool os_locks_mine(void);		/* may this process set and clear them? */
+
+/* what a file system is good for */
+enum dray_fs_kind {
+	DRAY_FS_SAFE,		/* renames are atomic, inode numbers stay, syncs are kept */
+	DRAY_FS_OVERLAY,	/* the same for what is new in it; directories of lower layers may refuse to move */
+	DRAY_FS_MEMORY,		/* tmpfs: gone with the power */
+	DRAY_FS_PSEUDO,		/* proc, sysfs and the like: no files of a release */
+	DRAY_FS_NETWORK,
+	DRAY_FS_WEAK,		/* FAT, FUSE, and what we do not know */
+};
+struct dray_fs {
+	enum dray_fs_kind kind;
+	bool read_only;
+	bool moves_dirs;		/* any directory can be renamed; overlayfs: only with redirect_dir=on */
+	uint64_t block;			/* unit of allocation, bytes */
+	uint64_t free_bytes, free_inodes;	/* for this process; UINT64_MAX: no bound known */
+};
+int os_fs(int fd, struct dray_fs *fs);	/* of the file system an open object lies on */
 
 /** os_mknod - fifo and devices */
 int os_mknod_at(int dir, const char *name, uint32_t mode, uint32_t rdev_major, uint32_t rdev_minor);

@@ -36,7 +36,7 @@ refused 'the directory above it is gone or something else'
 rm root/etc
 mv etc root/etc
 if is_root && mount --bind outside root/etc 2>/dev/null; then
-	refused 'it is on another mount than the root'
+	refused 'its directory is on another mount than it was'
 	umount root/etc
 fi
 

@@ -13,7 +13,9 @@
 static char root[] = "/tmp/dray-journal-XXXXXX";
 static struct dray_err e;
 static struct inst_op ops[3];
-static struct inst_plan plan = { .ops = ops, .n_ops = 3, .n_swaps = 2 };
+static char here[] = "";
+static struct inst_site site = { .path = here, .fs = { .block = 4096 }, .names_added = 1 };
+static struct inst_plan plan = { .ops = ops, .n_ops = 3, .n_swaps = 2, .sites = &site, .n_sites = 1 };
 static struct inst_installed from, to = { .known = true, .product = "demo", .version = "2", .counter = 2 };
 
 static void
@@ -38,7 +40,7 @@ new_tx(struct inst_state *s)
 	struct inst_tx *tx = NULL;
 
 	CHECK_EQ(inst_state_open(root, NULL, true, s, &e), 0);
-	CHECK_EQ(inst_tx_create(s, 2, 1, &tx, &e), 0);
+	CHECK_EQ(inst_tx_create(s, &plan, &tx, &e), 0);
 	CHECK_EQ(inst_tx_write_plan(tx, &plan, &from, &to, &e), 0);
 	return tx;
 }
@@ -159,11 +161,13 @@ an_altered_plan_is_refused(void)
 static void
 a_plan_cut_at_any_byte_is_refused(void)
 {
+	struct inst_slots own = { .dir = -1 };
+	const struct inst_tx for_sites = { .slots = &own, .n_slots = 1 };
 	uint8_t *bytes = NULL, *copy;
 	struct inst_tx *tx;
 	size_t len, cut;
 
-	CHECK_EQ(inst_plan_encode(&plan, &from, &to, &bytes, &len, &e), 0);
+	CHECK_EQ(inst_plan_encode(&plan, &for_sites, &from, &to, &bytes, &len, &e), 0);
 	for (cut = 0; cut < len; cut++) {
 		tx = calloc(1, sizeof(*tx));
 		copy = malloc(cut + 1);
@@ -171,6 +175,8 @@ a_plan_cut_at_any_byte_is_refused(void)
 		memcpy(copy, bytes, cut);
 		tx->dir = tx->log = -1;
 		tx->arena = copy;
+		tx->slots = calloc(1, sizeof(*tx->slots));
+		tx->n_slots = 1;
 		CHECK_EQ(inst_plan_decode(tx, cut, &e), -1);
 		CHECK_HAS(e.text, "the plan");
 		inst_tx_close(tx);
@@ -183,6 +189,8 @@ dropping_leaves_nothing_and_numbers_grow(void)
 {
 	struct inst_state s;
 	struct inst_tx *tx;
+	static struct inst_op many[3000];
+	const struct inst_plan large = { .ops = many, .n_ops = 3000, .n_swaps = 3000, .sites = &site, .n_sites = 1 };
 	uint32_t *list, first;
 	size_t n, i;
 
@@ -191,12 +199,14 @@ dropping_leaves_nothing_and_numbers_grow(void)
 	for (i = 0; i < n; i++)
 		CHECK_EQ(inst_tx_drop(&s, list[i], &e), 0);
 	free(list);
-	CHECK_EQ(inst_tx_create(&s, 3000, 0, &tx, &e), 0);
+	for (i = 0; i < 3000; i++)
+		many[i] = (struct inst_op){ .kind = INST_OP_SWAP, .slot = (uint32_t)i };
+	CHECK_EQ(inst_tx_create(&s, &large, &tx, &e), 0);
 	first = tx->number;
 	CHECK_EQ(faccessat(tx->dir, "02", F_OK, 0), 0);	/* 3,000 slots: folders 00, 01, 02 */
 	CHECK(faccessat(tx->dir, "03", F_OK, 0) == -1);
 	inst_tx_close(tx);
-	CHECK_EQ(inst_tx_create(&s, 1, 0, &tx, &e), 0);
+	CHECK_EQ(inst_tx_create(&s, &plan, &tx, &e), 0);
 	CHECK_EQ(tx->number, first + 1);
 	inst_tx_close(tx);
 	CHECK_EQ(inst_tx_drop(&s, first, &e), 0);

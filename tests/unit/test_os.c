@@ -151,8 +151,8 @@ opening_beneath_never_leaves_nor_follows(void)
 		return;
 	}
 	close(fd);
-	CHECK_EQ(symlinkat("file", dir, "to-file"), 0);
-	CHECK_EQ(os_open_beneath(dir, "to-file", flags), -1);
+	CHECK_EQ(symlinkat("file", dir, "lnk"), 0);
+	CHECK_EQ(os_open_beneath(dir, "lnk", flags), -1);
 	CHECK_EQ(errno, ELOOP);
 	CHECK_EQ(os_open_beneath(dir, "../etc", flags), -1);
 	CHECK_EQ(errno, EXDEV);
@@ -177,20 +177,48 @@ walking_opens_directories_only(void)
 }
 
 static void
-a_file_system_has_the_same_id_each_time(void)
+a_file_system_tells_what_it_is_good_for(void)
 {
-	static const uint8_t none[16];
-	uint8_t a[16], b[16];
-	int fd = openat(dir, "file", O_RDONLY | O_CLOEXEC);
+	struct dray_fs fs;
+	int fd = openat(dir, "file", O_RDONLY | O_CLOEXEC), proc = open("/proc", O_RDONLY | O_CLOEXEC);
 
-	CHECK_EQ(os_fs_uuid(dir, a), 0);
-	CHECK_EQ(os_fs_uuid(fd, b), 0);
-	CHECK(memcmp(a, b, 16) == 0);
-	/* a file system made without a UUID has one of zeros; the id must not be that */
-	CHECK(memcmp(a, none, 16) != 0);
+	CHECK_EQ(os_fs(fd, &fs), 0);
+	CHECK(!fs.read_only);
+	CHECK(fs.block >= 512 && (fs.block & (fs.block - 1)) == 0);
+	CHECK(fs.free_bytes > 0);
+	CHECK_EQ(os_fs(proc, &fs), 0);
+	CHECK_EQ(fs.kind, DRAY_FS_PSEUDO);
 	close(fd);
-	CHECK_EQ(os_fs_uuid(-1, a), -1);
+	close(proc);
+	CHECK_EQ(os_fs(-1, &fs), -1);
 	CHECK_EQ(errno, EBADF);
+}
+
+static void
+locks_are_seen_set_and_cleared(void)
+{
+	struct dray_stat st;
+	struct dray_fs fs;
+
+	CHECK_EQ(os_locks_set(dir, "missing", 0), -1);
+	CHECK_EQ(errno, ENOENT);
+	CHECK_EQ(symlinkat("file", dir, "lock-link"), 0);
+	CHECK_EQ(os_locks_set(dir, "lock-link", DRAY_LOCK_IMMUTABLE), -1);
+	CHECK_EQ(errno, ELOOP);
+	CHECK_EQ(os_fs(dir, &fs), 0);
+	if (!os_locks_mine() || fs.kind != DRAY_FS_SAFE)
+		return;	/* not this user's to set, or nowhere to keep them */
+	CHECK_EQ(os_locks_set(dir, "file", DRAY_LOCK_IMMUTABLE), 0);
+	CHECK_EQ(os_stat_at(dir, "file", &st), 0);
+	CHECK_EQ(st.locks, DRAY_LOCK_IMMUTABLE);
+	CHECK_EQ(unlinkat(dir, "file", 0), -1);
+	CHECK_EQ(errno, EPERM);
+	CHECK_EQ(os_locks_set(dir, "file", DRAY_LOCK_APPEND), 0);
+	CHECK_EQ(os_stat_at(dir, "file", &st), 0);
+	CHECK_EQ(st.locks, DRAY_LOCK_APPEND);
+	CHECK_EQ(os_locks_set(dir, "file", 0), 0);
+	CHECK_EQ(os_stat_at(dir, "file", &st), 0);
+	CHECK_EQ(st.locks, 0);
 }
 
 static void
@@ -278,7 +306,8 @@ main(void)
 	RUN(syncfs_syncs_or_says_it_cannot);
 	RUN(opening_beneath_never_leaves_nor_follows);
 	RUN(walking_opens_directories_only);
-	RUN(a_file_system_has_the_same_id_each_time);
+	RUN(a_file_system_tells_what_it_is_good_for);
+	RUN(locks_are_seen_set_and_cleared);
 	RUN(xattrs_come_back_as_they_were_set);
 	RUN(a_fifo_and_as_root_a_device_are_made);
 	RUN(the_process_knows_itself);

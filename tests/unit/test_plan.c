@@ -94,7 +94,7 @@ every_pair_in_the_new_state_is_left_alone(void)
 	CHECK_EQ(s.p->n_nodes, 0);
 	CHECK_EQ(s.p->already, s.p->touched);
 	CHECK_EQ(s.p->n_notes, 0);
-	CHECK_EQ(s.p->room_bytes, 0);
+	CHECK_EQ(s.p->sites[0].need_bytes, 0);
 	scene_end(&s);
 }
 

@@ -264,10 +264,10 @@ the_verdict_tells_all_reasons(void)
 	inst_plan_free(s.p);
 	CHECK_EQ(inst_plan_make(s.root, s.pm.b, &o, &s.p, &s.e), 0);
 	CHECK_EQ(s.p->blocked, 1);
-	s.p->room_bytes = 3000000;
-	s.p->have_bytes = 2000000;
-	s.p->room_inodes = 300;
-	s.p->have_inodes = 10;
+	s.p->sites[0].need_bytes = 3000000;
+	s.p->sites[0].fs.free_bytes = 2000000;
+	s.p->sites[0].need_inodes = 300;
+	s.p->sites[0].fs.free_inodes = 10;
 	CHECK_EQ(inst_plan_verdict(s.p, &s.e), -1);
 	CHECK_EQ(s.e.code, DRAY_E_SYSTEM);
 	CHECK_STR(s.e.text, "1 path cannot be changed here: var/lib/x lies in the state folder; name another one with "
@@ -304,12 +304,16 @@ static void
 room_is_counted_in_blocks(void)
 {
 	static const struct pm_row rows[] = { { "a", "f,1", "f,2", NULL }, { "d", NULL, "d", NULL }, { "d/b", NULL, "f,2", NULL } };
+	uint64_t bytes, inodes;
 	struct scene s;
 
 	scene_old(&s, rows, N(rows));
-	CHECK(s.p->room_bytes >= 1024 * 1024 + 64 * 1024 + 5 * 4096);
-	CHECK_EQ(s.p->room_inodes, 203);
-	CHECK(s.p->have_bytes > s.p->room_bytes);
+	CHECK_EQ(s.p->n_sites, 1);
+	CHECK(s.p->sites[0].need_bytes >= 1024 * 1024 + 64 * 1024 + 5 * 4096);
+	CHECK_EQ(s.p->sites[0].need_inodes, 203);
+	CHECK(!inst_site_short(s.p, 0, &bytes, &inodes));
+	CHECK_EQ(bytes, s.p->sites[0].need_bytes);
+	CHECK_EQ(inodes, 203);
 	scene_end(&s);
 }
 
