@@ -11,8 +11,8 @@ OUT=${OUT:-out} J=${J:-2} SAN=${SAN:-}
 # the version is a string where it matters; here its presence is enough
 INCLUDES='-Iformat -I. -D_GNU_SOURCE -DDRAY_VERSION=__FILE__'
 WARN='-std=c17 -pedantic -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wundef -Werror -Wno-unused-function'
-SCRATCH=$OUT/lint
-mkdir -p "$SCRATCH" || exit 1
+SCRATCH=$OUT/lint MARKS=${XDG_CACHE_HOME:-${HOME:-$OUT}/.cache}/dray-lint
+mkdir -p "$SCRATCH" "$MARKS" || exit 1
 
 product() {
 	find format builder installer -name '*.c' ! -name os_freebsd.c | sort
@@ -136,24 +136,28 @@ check_cppcheck() {
 	    --template='{file}:{line}: {id}: {message}' $INCLUDES $(product) 2>&1
 }
 
-# one file of check_tidy; what passed leaves a mark
+# what a verdict of clang-tidy hangs on: the file, all headers of ours that it takes in, the set of checks, the version
+tidy_key() {
+	{
+		clang-tidy --version
+		cat .clang-tidy $(gcc $INCLUDES -MM "$1" | sed 's/^[^:]*://; s/\\$//')
+	} | sha256sum | cut -d ' ' -f 1
+}
+
+# one file of check_tidy; what passed leaves a mark, shared by all checkouts, and is not looked at again while its key stays
 tidy_one() {
-	mark=$SCRATCH/tidy.$(echo "$1" | tr / .)
-	if timeout 120 clang-tidy --quiet "$1" -- -std=c17 $INCLUDES >"$mark.log" 2>/dev/null; then
+	mark=$MARKS/$(tidy_key "$1")
+	[ ! -e "$mark" ] || return 0
+	log=$SCRATCH/tidy.$(echo "$1" | tr / .).log
+	if timeout 120 clang-tidy --quiet "$1" -- -std=c17 $INCLUDES >"$log" 2>/dev/null; then
 		: >"$mark"
 	else
-		grep -E '(warning|error):' "$mark.log" || echo "$1: clang-tidy failed or took longer than 120 s"
+		grep -E '(warning|error):' "$log" || echo "$1: clang-tidy failed or took longer than 120 s"
 	fi
 }
 
-# a file that passed is not looked at again until it, a header or the set of checks changes
 check_tidy() {
-	for c in $(product); do
-		mark=$SCRATCH/tidy.$(echo "$c" | tr / .)
-		if [ ! -e "$mark" ] || [ -n "$(find "$c" .clang-tidy $(headers) -newer "$mark")" ]; then
-			echo "$c"
-		fi
-	done | xargs -P "$J" -I '{}' "$0" --tidy '{}'
+	product | xargs -P "$J" -I '{}' "$0" --tidy '{}'
 }
 
 if [ "${1:-}" = --tidy ]; then

@@ -72,8 +72,8 @@ unchanged all-before
 
 run "$INSTALL" apply up.dray --root root --keyring ops.pub
 need_status 0
-rsync -naHAX --checksum --delete --itemize-changes --exclude=/var --exclude=.dray new/ root/ | grep -v '^\.d' >diff
-[ ! -s diff ] && ok 'it is the new tree' || { fail 'it differs'; cat diff; }
+rsync -naHAX --checksum --delete --itemize-changes --exclude=/var --exclude=.dray new/ root/ | grep -v '^\.d' >differs
+[ ! -s differs ] && ok 'it is the new tree' || { fail 'it differs'; cat differs; }
 [ "$(stat -c %i root/usr/lib/liba.so)" = "$(stat -c %i root/usr/lib/libb.so)" ] && ok 'links are links' || fail 'links broke'
 [ "$(stat -c %a root/usr/.dray)" = 700 ] && ok 'the slots are closed to others' || fail 'the slots are open'
 run "$INSTALL" check --root root
@@ -117,8 +117,8 @@ if command -v strace >/dev/null; then
 	run "$INSTALL" resume --root root
 	want_status 0
 	rsync -naHAX --checksum --delete --itemize-changes --exclude=/var --exclude=.dray new/ root/ |
-	    grep -v '^\.d' >diff
-	[ ! -s diff ] && ok 'it is the new tree' || { fail 'it differs'; cat diff; }
+	    grep -v '^\.d' >differs
+	[ ! -s differs ] && ok 'it is the new tree' || { fail 'it differs'; cat differs; }
 	kill_at 1
 	run "$INSTALL" rollback --root root
 	want_status 0
