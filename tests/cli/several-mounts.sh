@@ -106,6 +106,7 @@ kill_at() {
 	    "$INSTALL" apply up.dray --root root --keyring ops.pub -j 1 >/dev/null 2>&1
 }
 if command -v strace >/dev/null; then
+	snap >before
 	kill_at 3
 	run "$INSTALL" status --root root
 	want_text 'resume' out
