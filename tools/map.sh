@@ -37,7 +37,7 @@ list() {
 	printf '%s\n\nMade by `tools/map.sh` from the first sentence of each file.\n' "$mark"
 	for d in format format/tool builder installer; do
 		printf '\n### %s/\n\n| file | job |\n|---|---|\n' "$d"
-		for f in $(git ls-files "$d/*.c" "$d/*.h" | grep -E "^$d/[^/]*$" | sort); do
+		for f in $(git ls-files "$d/*.c" "$d/*.h" | sort -u | grep -E "^$d/[^/]*$" | sort); do
 			# a header with a .c of the same name is told by it
 			case $f in
 			*.h) [ ! -e "${f%.h}.c" ] || continue ;;
