@@ -268,7 +268,7 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 	int dir, r;
 
 	errno = 0;
-	r = inst_where_parent(pl->plan, false, &l->walk, en, &dir, leaf, e);
+	r = dray_walk_parent(&l->walk, en->path, en->len, &dir, leaf, e);
 	if (r == -1) {
 		if (!denied(errno))
 			return -1;

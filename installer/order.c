@@ -165,7 +165,6 @@ fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct ins
 	return inst_meta_pick(&it->meta, &op->after, &op->before, e);
 }
 
-<<<<<<< HEAD
 static void
 lock(struct inst_op *op, uint8_t locks)
 {
@@ -174,28 +173,6 @@ lock(struct inst_op *op, uint8_t locks)
 		op->locks_after = locks;
 	if (locks != 0)
 		op->flags |= INST_OP_LOCKED;
-=======
-/* where the entry lies here; a text that is not the index's own is kept by the plan */
-static int
-place_of(const struct inst_planning *pl, const struct dray_entry *en, const char **path, size_t *len, struct dray_err *e)
-{
-	struct inst_plan *p = pl->plan;
-	char buf[DRAY_PATH_MAX], **v;
-
-	*path = en->path;
-	*len = en->len;
-	if (!inst_where(p, false, path, len, buf))
-		return dray_fail(e, DRAY_E_SYSTEM, "a path is too long where its symlink leads");
-	if (*path != buf)
-		return 0;
-	if ((v = realloc(p->texts, (p->n_texts + 1) * sizeof(*v))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	p->texts = v;
-	if ((v[p->n_texts] = strndup(buf, *len)) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	*path = v[p->n_texts++];
-	return 0;
->>>>>>> 4479d62 (plan: symlinks for directories are decided by --symlink; --profile strict)
 }
 
 static int
@@ -219,8 +196,8 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	it->made = (uint32_t)(mk->n - 1);
 	m->op.kind = it->decision == INST_D_META ? INST_OP_META : INST_OP_SWAP;
 	m->op.rank = rank_of(pl, it, &en);
-	if (place_of(pl, &en, &m->op.path, &m->op.len, e) != 0)
-		return -1;
+	m->op.path = en.path;
+	m->op.len = en.len;
 	m->op.entry = it->row;
 	m->op.old = it->id;
 	m->op.site = m->op.kind == INST_OP_META ? it->site : it->up_site;
@@ -266,12 +243,8 @@ look_parent(const struct inst_planning *pl, struct dray_walk *w, const struct pa
 	if (it->id.type != DRAY_DIR)
 		return dray_fail(e, DRAY_E_DRIFT, "%s changed while the plan was being made",
 		    dray_quote(d->path, d->len, quoted, sizeof(quoted)));
-<<<<<<< HEAD
 	it->row = d->len == 0 ? DRAY_NONE : dray_index_find(pl->ix, d->path, d->len);
 	it->locks = st.locks;
-=======
-	it->row = inst_where_row(pl->plan, d->path, d->len);
->>>>>>> 4479d62 (plan: symlinks for directories are decided by --symlink; --profile strict)
 	return inst_meta_read(-1, &st, DRAY_HAS_MTIME, &it->meta, e);
 }
 
@@ -283,7 +256,7 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 	struct inst_item found = { .decision = INST_D_SAME };
 	const struct inst_item *it = &found;
 	struct dray_state s;
-	uint32_t row = inst_where_row(pl->plan, d->path, d->len);
+	uint32_t row = d->len == 0 ? DRAY_NONE : dray_index_find(pl->ix, d->path, d->len);
 	struct made *m;
 	bool known;
 
@@ -360,12 +333,7 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 		if (!it->follow || inst_sites_refuse(pl->sites, it->site) != NULL || it->decision != INST_D_SAME)
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
-<<<<<<< HEAD
 		up = (struct parent){ en.path, en.len, it->site };
-=======
-		if (place_of(pl, &en, &up.path, &up.len, e) != 0)
-			goto out;
->>>>>>> 4479d62 (plan: symlinks for directories are decided by --symlink; --profile strict)
 		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL && dir_time(pl, &w, &up, false, mk, e) != 0)
 			goto out;
 	}
@@ -392,7 +360,7 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 	for (size_t i = 0; i < pl->n; i++) {
 		const struct inst_item *it = &pl->items[i];
 		struct inst_node *node = &p->nodes[p->n_nodes];
-		struct dray_entry en, top;
+		struct dray_entry en;
 
 		if (it->decision != INST_D_ADD && it->decision != INST_D_UPDATE && it->decision != INST_D_TYPE)
 			continue;
@@ -405,11 +373,7 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 			return dray_fail(e, DRAY_E_IO, "internal: an object to make without an operation that brings it");
 		node->entry = it->row;
 		node->group = s.type == DRAY_FILE ? s.link : 0;
-		node->rel = en.len;
-		if (it->top != DRAY_NONE) {
-			dray_index_entry(pl->ix, pl->items[it->top].row, &top);
-			node->rel = top.len + 1;
-		}
+		node->rel = it->top == DRAY_NONE ? en.len : p->ops[node->op].len + 1;
 		node->from_live = it->from_live;
 		node->live = it->from_live ? it->live_row : DRAY_NONE;
 		p->n_nodes++;
@@ -460,7 +424,6 @@ static int
 list_inside(struct inst_planning *pl, struct dray_err *e)
 {
 	struct inst_plan *p = pl->plan;
-	struct inst_inside *in;
 	struct dray_entry en;
 
 	if ((p->inside = calloc(pl->n + 1, sizeof(*p->inside))) == NULL)
@@ -471,10 +434,7 @@ list_inside(struct inst_planning *pl, struct dray_err *e)
 		if (it->top == DRAY_NONE || it->id.type == DRAY_ABSENT)
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
-		in = &p->inside[p->n_inside++];
-		in->id = it->id;
-		if (place_of(pl, &en, &in->path, &in->len, e) != 0)
-			return -1;
+		p->inside[p->n_inside++] = (struct inst_inside){ .path = en.path, .len = en.len, .id = it->id };
 	}
 	return 0;
 }
