@@ -81,9 +81,14 @@ dray_path_under(const char *path, size_t len, const char *dir, size_t dlen)
 bool
 dray_path_reserved(const char *path, size_t len)
 {
-	static const char *const names[] = { ".dray", ".dray-pending", "var/lib/dray", "var/db/dray" };
+	static const char *const names[] = { ".dray-pending", "var/lib/dray", "var/db/dray" };
 	size_t i;
 
+	/* any directory may be the top of a mount */
+	for (i = 0; i + 5 <= len; i++) {
+		if ((i == 0 || path[i - 1] == '/') && memcmp(path + i, ".dray", 5) == 0 && (i + 5 == len || path[i + 5] == '/'))
+			return true;
+	}
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (dray_path_under(path, len, names[i], strlen(names[i])))
 			return true;

@@ -253,9 +253,12 @@ acts(const struct inst_item *it)
 
 /* what of the place forbids it: its file system, or that it is a mount itself; NULL: nothing */
 static const char *
-cannot(const struct inst_planning *pl, const struct inst_item *it)
+cannot(const struct inst_planning *pl, const struct inst_item *it, const struct view *v)
 {
-	const char *why;
+	const char *why = inst_fstab_below(&pl->fstab, v->en.path, v->en.len);
+
+	if (why != NULL)
+		return why;
 
 	if (!pl->unlocks && (it->locks != 0 || (it->up_locks != 0 && it->decision != INST_D_META)))
 		return it->locks != 0 ? "is immutable or append-only, and this user may not change that" :
@@ -317,7 +320,7 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 			it->lost = !same;
 		}
 	}
-	if (acts(it) && it->way == INST_WAY_THERE && (it->why = cannot(pl, it)) != NULL) {
+	if (acts(it) && it->way == INST_WAY_THERE && (it->why = cannot(pl, it, &v)) != NULL) {
 		it->decision = INST_D_BLOCKED;
 	} else if (acts(it) && pl->o->state != NULL &&
 	    dray_path_under(v.en.path, v.en.len, pl->o->state, strlen(pl->o->state))) {

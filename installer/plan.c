@@ -19,6 +19,7 @@ planning_free(struct inst_planning *pl)
 	free(pl->at);
 	free(pl->sure);
 	inst_sites_free(pl->sites);
+	inst_fstab_free(&pl->fstab);
 	inst_plan_free(pl->plan);
 }
 
@@ -190,7 +191,8 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 	}
 	pl.plan->ix = pl.ix;
 	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || choose(&pl, e) != 0 ||
-	    inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 || inst_sites_settle(pl.sites, e) != 0)
+	    inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 || inst_sites_settle(pl.sites, e) != 0 ||
+	    inst_fstab_load(rootfd, &pl.fstab, e) != 0)
 		goto out;
 	arrange(&pl);
 	if (inst_decide(&pl, e) != 0 || inst_decide_links(&pl, e) != 0 || inst_order(&pl, e) != 0 ||

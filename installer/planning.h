@@ -8,6 +8,7 @@
 #include "dray/bundle.h"
 #include "dray/path.h"
 
+#include "installer/fstab.h"
 #include "installer/plan.h"
 
 #define INST_SOCKET 255u	/* inst_ident.type of a socket, or of anything else a release cannot hold */
@@ -86,6 +87,7 @@ struct inst_planning {
 	const struct inst_policy *policy;	/* never NULL */
 	struct inst_sites *sites;
 	bool unlocks;			/* this process may clear immutable flags */
+	struct inst_fstab fstab;
 	struct inst_item *items;	/* in path order */
 	size_t n;
 	uint32_t *at;			/* per index row: its item, or DRAY_NONE */

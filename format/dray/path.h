@@ -24,7 +24,7 @@ int dray_path_cmp(const char *a, size_t alen, const char *b, size_t blen);
 /** dray_path_under - is @path equal to @dir or beneath it? (@dir "" contains everything) */
 bool dray_path_under(const char *path, size_t len, const char *dir, size_t dlen);
 
-/** dray_path_reserved - does it name, or lie beneath, .dray, .dray-pending, var/lib/dray or var/db/dray? */
+/** dray_path_reserved - does it name, or lie beneath, a part ".dray" anywhere, .dray-pending, var/lib/dray, var/db/dray? */
 bool dray_path_reserved(const char *path, size_t len);
 
 /**

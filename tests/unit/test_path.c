@@ -112,8 +112,8 @@ static void
 reserved_names_are_ours_and_what_lies_beneath(void)
 {
 	static const char *const yes[] = { ".dray", ".dray/1", ".dray-pending", ".dray-pending/x", "var/lib/dray",
-		"var/lib/dray/journal", "var/db/dray" };
-	static const char *const no[] = { ".dray2", "dray", "a/.dray", "var/lib", "var/lib/dray2", "var/db",
+		"var/lib/dray/journal", "var/db/dray", "a/.dray", "usr/.dray/x", "a/b/.dray/c/d" };
+	static const char *const no[] = { ".dray2", "dray", "a/.dray2/b", "a.dray", "a/b.dray/c", "a/.dra", "var/lib", "var/lib/dray2", "var/db",
 		".dray-pendin" };
 	size_t i;
 
