@@ -14,6 +14,8 @@ struct inst_front {
 	const char *root, *state;	/* as given; state may be NULL */
 	struct tool_list keyring;
 	struct inst_policy policy;	/* plan, apply */
+	const char *profile;		/* ... and what it is read from */
+	struct tool_list symlinks;
 	const char *bundle;		/* path as given; NULL: none */
 	struct inst_state st;
 	struct inst_anchor anchor;
@@ -68,8 +70,14 @@ int inst_front_error(const struct inst_front *f, const struct dray_err *e);
 	{ .name = "keyring", .kind = TOOL_LIST, .out = &(f).keyring, .arg = "FILE", \
 	    .help = "trusted keys; repeats (default: /etc/dray/keyring.json or /etc/dray/keyring.d)" }
 
-/* what plan and apply let the operator decide beforehand */
+/* policy.c */
+/** inst_policy_read - what plan and apply let the operator decide beforehand, from the options; DRAY_E_USAGE */
+DRAY_MUST_CHECK int inst_policy_read(struct inst_front *f, struct dray_err *e);
 #define INST_OPTS_POLICY(f) \
+	{ .name = "profile", .kind = TOOL_TEXT, .out = &(f).profile, .arg = "NAME", \
+	    .help = "preserve (default): local edits as told there; strict: the tree equals the release" }, \
+	{ .name = "symlink", .kind = TOOL_LIST, .out = &(f).symlinks, .arg = "PATH=HOW", \
+	    .help = "a directory that is a symlink here: ignore, restore or redirect; repeats" }, \
 	{ .name = "park", .kind = TOOL_FLAG, .out = &(f).policy.park, \
 	    .help = "local files in a directory that has to give way go into the stash" }
 

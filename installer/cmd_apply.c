@@ -84,7 +84,7 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 		return rc;
 	a.f.bundle = operand[0];
 	tool_signals();
-	rc = inst_carry_id_ok(&a, &e) == 0 && run(&a, &e) == 0 ? inst_carry_status(&a) : inst_front_error(&a.f, &e);
+	rc = inst_carry_id_ok(&a, &e) == 0 && inst_policy_read(&a.f, &e) == 0 && run(&a, &e) == 0 ? inst_carry_status(&a) : inst_front_error(&a.f, &e);
 	inst_carry_close(&a);
 	return rc;
 }

@@ -91,7 +91,7 @@ inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self)
 		return rc;
 	f.bundle = operand[0];
 	tool_signals();
-	rc = run(&f, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = inst_policy_read(&f, &e) == 0 && run(&f, &e) == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;
 }

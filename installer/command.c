@@ -47,6 +47,14 @@ add_word(char **text, const char *word, bool quote)
 static void
 add_policy(char **text, const struct inst_front *f)
 {
+	if (f->profile != NULL) {
+		add_word(text, "--profile", false);
+		add_word(text, f->profile, true);
+	}
+	for (size_t i = 0; i < f->symlinks.n; i++) {
+		add_word(text, "--symlink", false);
+		add_word(text, f->symlinks.v[i], true);
+	}
 	if (f->policy.park)
 		add_word(text, "--park", false);
 }

@@ -25,17 +25,17 @@ view_of(const struct inst_planning *pl, const struct inst_item *it, struct view 
 }
 
 static uint32_t
-formers(const struct inst_item *it, const struct view *v)
+formers(const struct view *v)
 {
-	return it->untouched ? 1 : v->en.alt_count;
+	return (v->en.flags & DRAY_ENTRY_SAME) != 0 ? 1 : v->en.alt_count;
 }
 
 static void
-former(const struct inst_planning *pl, const struct inst_item *it, const struct view *v, uint32_t i, struct former *f)
+former(const struct inst_planning *pl, const struct view *v, uint32_t i, struct former *f)
 {
 	struct dray_alt alt;
 
-	if (it->untouched) {
+	if ((v->en.flags & DRAY_ENTRY_SAME) != 0) {
 		f->absent = false;
 		f->s = v->target;
 		f->bases = UINT64_MAX;
@@ -127,13 +127,13 @@ struct past {
 static int
 look_back(const struct inst_planning *pl, struct inst_item *it, const struct view *v, struct past *p, struct dray_err *e)
 {
-	uint32_t n = formers(it, v);
+	uint32_t n = formers(v);
 	struct former f;
 	bool same;
 
 	*p = (struct past){ .any_absent = n == 0, .only_meta = n > 0 && v->has_target };
 	for (uint32_t i = 0; i < n; i++) {
-		former(pl, it, v, i, &f);
+		former(pl, v, i, &f);
 		if (f.absent) {
 			p->any_absent = true;
 			p->only_meta = false;
@@ -205,6 +205,8 @@ decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct 
 static void
 decide_local(const struct inst_planning *pl, struct inst_item *it, const struct view *v, const struct past *p)
 {
+	bool strict = pl->policy->strict;
+
 	if (it->id.type == INST_SOCKET) {
 		if (!v->has_target && p->any_absent)
 			keep(it, INST_NOTE_KEPT_LOCAL);
@@ -213,7 +215,7 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 		return;
 	}
 	if (!v->has_target) {
-		if (p->any_absent && it->id.type != DRAY_DIR) {
+		if (p->any_absent && it->id.type != DRAY_DIR && !strict) {
 			keep(it, INST_NOTE_KEPT_LOCAL);
 			return;
 		}
@@ -222,12 +224,11 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 		return;
 	}
 	if (v->target.type == DRAY_DIR) {
-		if (!p->any_absent && !p->any_type && has_children(pl, it, v)) {
-			inst_conflict(it, it->id.type == DRAY_SYMLINK ? "is a symlink here, a directory in the release" :
-			    "is no directory here, but in the release");
+		if (!p->any_absent && !p->any_type && !strict && has_children(pl, it, v)) {
+			inst_conflict(it, "is no directory here, but in the release");
 			return;
 		}
-	} else if (p->only_meta) {
+	} else if (p->only_meta && !strict) {
 		/* the release only sets attributes: the edited content stays */
 		keep(it, INST_NOTE_KEPT_META);
 		if (it->id.type == v->target.type) {
@@ -253,13 +254,12 @@ acts(const struct inst_item *it)
 
 /* what of the place forbids it: its file system, or that it is a mount itself; NULL: nothing */
 static const char *
-cannot(const struct inst_planning *pl, const struct inst_item *it, const struct view *v)
+cannot(const struct inst_planning *pl, const struct inst_item *it, const char *path, size_t len)
 {
-	const char *why = inst_fstab_below(&pl->fstab, v->en.path, v->en.len);
+	const char *why = inst_fstab_below(&pl->fstab, path, len);
 
 	if (why != NULL)
 		return why;
-
 	if (!pl->unlocks && (it->locks != 0 || (it->up_locks != 0 && it->decision != INST_D_META)))
 		return it->locks != 0 ? "is immutable or append-only, and this user may not change that" :
 		    "lies in a directory that is immutable or append-only, and this user may not change that";
@@ -273,6 +273,46 @@ cannot(const struct inst_planning *pl, const struct inst_item *it, const struct 
 	    !inst_sites_moves_dirs(pl->sites, it->up_site))
 		return "is a directory on overlayfs mounted without redirect_dir=on";
 	return NULL;
+}
+
+/* missing here */
+static void
+decide_absent(const struct inst_planning *pl, struct inst_item *it, const struct view *v, const struct past *p)
+{
+	bool wanted = pl->policy->strict || (pl->mark != NULL && (pl->mark[it->row] & INST_MARK_WANTED) != 0);
+
+	if (!v->has_target)
+		it->decision = INST_D_SAME;
+	else if (p->any_absent || wanted)
+		it->decision = INST_D_ADD;
+	else
+		keep(it, INST_NOTE_KEPT_DELETED);
+}
+
+/* a symlink where the release has a directory, unless the release itself made it one */
+static bool
+link_for_dir(const struct inst_planning *pl, const struct inst_item *it, const struct view *v, const struct past *p)
+{
+	return it->id.type == DRAY_SYMLINK && v->has_target && v->target.type == DRAY_DIR &&
+	    (inst_link_decided(pl, it) || (it->bases == 0 && !p->any_type));
+}
+
+/* what must not be changed, whatever was decided */
+static void
+bar(const struct inst_planning *pl, struct inst_item *it, const struct dray_entry *en)
+{
+	char buf[DRAY_PATH_MAX];
+	const char *path = en->path;
+	size_t len = en->len;
+
+	if (!acts(it) || !inst_where(pl->plan, false, &path, &len, buf))
+		return;
+	if (it->way == INST_WAY_THERE && (it->why = cannot(pl, it, path, len)) != NULL) {
+		it->decision = INST_D_BLOCKED;
+	} else if (pl->o->state != NULL && dray_path_under(path, len, pl->o->state, strlen(pl->o->state))) {
+		it->decision = INST_D_BLOCKED;
+		it->why = "lies in the state folder; name another one with --state";
+	}
 }
 
 static int
@@ -291,13 +331,13 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 		return -1;
 	it->is_target = it->id.type == DRAY_ABSENT ? !v.has_target :
 	    v.has_target && inst_state_is(pl->ix, &v.target, it);
-	if (it->id.type == DRAY_ABSENT) {
-		if (!v.has_target)
-			it->decision = INST_D_SAME;
-		else if (p.any_absent)
-			it->decision = INST_D_ADD;
-		else
-			keep(it, INST_NOTE_KEPT_DELETED);
+	if (inst_link_shadowed(pl, it)) {
+		it->decision = INST_D_SAME;
+	} else if (it->id.type == DRAY_ABSENT) {
+		decide_absent(pl, it, &v, &p);
+	} else if (link_for_dir(pl, it, &v, &p)) {
+		if (inst_link_decide(pl, it, e) != 0)
+			return -1;
 	} else if (it->is_target) {
 		if (decide_attrs(pl, it, &v, &p, e) != 0)
 			return -1;
@@ -320,13 +360,7 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 			it->lost = !same;
 		}
 	}
-	if (acts(it) && it->way == INST_WAY_THERE && (it->why = cannot(pl, it, &v)) != NULL) {
-		it->decision = INST_D_BLOCKED;
-	} else if (acts(it) && pl->o->state != NULL &&
-	    dray_path_under(v.en.path, v.en.len, pl->o->state, strlen(pl->o->state))) {
-		it->decision = INST_D_BLOCKED;
-		it->why = "lies in the state folder; name another one with --state";
-	}
+	bar(pl, it, &v.en);
 	return 0;
 }
 

@@ -32,7 +32,7 @@ force_parents(struct inst_planning *pl)
 static bool
 takes_along(const struct inst_planning *pl, const struct inst_item *it)
 {
-	return it->decision == INST_D_TYPE && pl->policy->park;
+	return pl->policy->strict || (it->decision == INST_D_TYPE && pl->policy->park);
 }
 
 /* one directory that shall go: it does when all it holds goes too, or may be taken along. *goes: it does */
@@ -44,7 +44,7 @@ settle_dir(struct inst_planning *pl, struct inst_item *it, bool *goes, struct dr
 	*goes = alone;
 	if (alone)
 		return 0;
-	if (it->foreign != NULL && pl->policy->park && inst_park_list(pl, it, e) != 0)
+	if (it->foreign != NULL && (pl->policy->park || pl->policy->strict) && inst_park_list(pl, it, e) != 0)
 		return -1;
 	if (takes_along(pl, it) && it->broke != NULL) {
 		it->decision = INST_D_BLOCKED;
@@ -128,7 +128,7 @@ cover(struct inst_planning *pl)
 		const struct inst_item *up = it->up == DRAY_NONE ? NULL : &pl->items[it->up];
 
 		if (up != NULL && (up->decision == INST_D_CONFLICT || up->decision == INST_D_BLOCKED ||
-		    up->decision == INST_D_UNDER || up->decision == INST_D_UNREAD)) {
+		    up->decision == INST_D_UNDER || up->decision == INST_D_UNREAD || up->covers)) {
 			if (it->decision != INST_D_SAME && it->decision != INST_D_CONFLICT)
 				it->decision = INST_D_UNDER;
 			continue;

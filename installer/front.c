@@ -37,6 +37,7 @@ inst_front_close(struct inst_front *f)
 	dray_keyring_free(f->keys);
 	if (f->fd != -1)
 		close(f->fd);
+	free(f->policy.links);
 	inst_state_close(&f->st);
 }
 

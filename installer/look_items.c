@@ -28,6 +28,7 @@ struct looker {			/* one thread's tools */
 	struct dray_sha256 *hash;
 	uint8_t *buf;
 	char *path;			/* of what find_foreign finds */
+	char where[DRAY_PATH_MAX];	/* where the path lies, if elsewhere */
 	char *up;			/* the directory looked at last, and what was found out about it */
 	size_t up_len;			/* SIZE_MAX: none yet */
 	uint64_t up_mnt;
@@ -236,21 +237,21 @@ out:
 
 /* the file system of the directory that holds the path; the same one for all of its neighbours */
 static int
-look_up(const struct inst_planning *pl, struct looker *l, struct inst_item *it, const struct dray_entry *en, int dir,
-    struct dray_err *e)
+look_up(const struct inst_planning *pl, struct looker *l, struct inst_item *it, const char *path, size_t path_len,
+    int dir, struct dray_err *e)
 {
-	size_t len = inst_parent_len(en->path, en->len);
+	size_t len = inst_parent_len(path, path_len);
 	struct dray_stat st;
 
-	if (len != l->up_len || memcmp(en->path, l->up, len) != 0) {
+	if (len != l->up_len || memcmp(path, l->up, len) != 0) {
 		if (os_stat_at(dir, "", &st) != 0)
 			return dray_fail_errno(e, "look at the directory of");
-		if (inst_sites_find(pl->sites, &st, en->path, len, &l->up_site, e) != 0)
+		if (inst_sites_find(pl->sites, &st, path, len, &l->up_site, e) != 0)
 			return -1;
 		l->up_locks = st.locks;
 		l->up_mnt = st.mnt_id;
 		l->up_len = len;
-		memcpy(l->up, en->path, len);
+		memcpy(l->up, path, len);
 	}
 	it->up_site = it->site = l->up_site;
 	it->up_locks = l->up_locks;
@@ -263,12 +264,14 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 {
 	uint16_t has = DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_MTIME;
 	const struct inst_planning *pl = lk->pl;
+	const char *path = en->path;
 	char leaf[DRAY_NAME_MAX + 1];
+	size_t len = en->len;
 	struct dray_stat st;
 	int dir, r;
 
 	errno = 0;
-	r = dray_walk_parent(&l->walk, en->path, en->len, &dir, leaf, e);
+	r = inst_where(pl->plan, false, &path, &len, l->where) ? dray_walk_parent(&l->walk, path, len, &dir, leaf, e) : 1;
 	if (r == -1) {
 		if (!denied(errno))
 			return -1;
@@ -279,7 +282,7 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 	it->way = r == 0 ? INST_WAY_THERE : r == 1 ? INST_WAY_MISSING : INST_WAY_NO_DIR;
 	if (r != 0)
 		return 0;
-	if (look_up(pl, l, it, en, dir, e) != 0)
+	if (look_up(pl, l, it, path, len, dir, e) != 0)
 		return -1;
 	if (os_stat_at(dir, leaf, &st) != 0) {
 		if (denied(errno)) {
@@ -295,7 +298,7 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 	it->locks = st.locks;
 	/* overlayfs gives files devices of their own: only a directory can be a subvolume, and only a mount has another id */
 	if ((it->id.type == DRAY_DIR || st.mnt_id == 0 || st.mnt_id != l->up_mnt) &&
-	    inst_sites_find(pl->sites, &st, en->path, en->len, &it->site, e) != 0)
+	    inst_sites_find(pl->sites, &st, path, len, &it->site, e) != 0)
 		return -1;
 	if (wants_xattrs(pl, en))
 		has |= DRAY_HAS_XATTRS;

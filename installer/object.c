@@ -170,7 +170,7 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 
 	dray_index_content(s->ix, content, &c);
 	dray_index_entry(s->ix, live, &en);
-	r = dray_walk_parent(&w->live, en.path, en.len, &dir, leaf, e);
+	r = inst_where_parent(s->p, true, &w->live, &en, &dir, leaf, e);
 	if (r > 0)
 		dray_fail(e, DRAY_E_DRIFT, "went away since the plan");
 	if (r != 0)

@@ -1,5 +1,5 @@
 /*
- * order.c - from decisions to ops and nodes: swaps in an order whose every prefix boots and runs, then attributes,
+ * order.c - from decisions to ops: swaps in an order whose every prefix boots and runs, then attributes,
  * deepest first, among them the times of every directory in which something was swapped.
  * Source: spec/apply.md, "Plan".
  */
@@ -196,8 +196,8 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	it->made = (uint32_t)(mk->n - 1);
 	m->op.kind = it->decision == INST_D_META ? INST_OP_META : INST_OP_SWAP;
 	m->op.rank = rank_of(pl, it, &en);
-	m->op.path = en.path;
-	m->op.len = en.len;
+	if (inst_where_keep(pl->plan, &en, &m->op.path, &m->op.len, e) != 0)
+		return -1;
 	m->op.entry = it->row;
 	m->op.old = it->id;
 	m->op.site = m->op.kind == INST_OP_META ? it->site : it->up_site;
@@ -243,7 +243,7 @@ look_parent(const struct inst_planning *pl, struct dray_walk *w, const struct pa
 	if (it->id.type != DRAY_DIR)
 		return dray_fail(e, DRAY_E_DRIFT, "%s changed while the plan was being made",
 		    dray_quote(d->path, d->len, quoted, sizeof(quoted)));
-	it->row = d->len == 0 ? DRAY_NONE : dray_index_find(pl->ix, d->path, d->len);
+	it->row = inst_where_row(pl->plan, d->path, d->len);
 	it->locks = st.locks;
 	return inst_meta_read(-1, &st, DRAY_HAS_MTIME, &it->meta, e);
 }
@@ -256,7 +256,7 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 	struct inst_item found = { .decision = INST_D_SAME };
 	const struct inst_item *it = &found;
 	struct dray_state s;
-	uint32_t row = d->len == 0 ? DRAY_NONE : dray_index_find(pl->ix, d->path, d->len);
+	uint32_t row = inst_where_row(pl->plan, d->path, d->len);
 	struct made *m;
 	bool known;
 
@@ -333,7 +333,9 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 		if (!it->follow || inst_sites_refuse(pl->sites, it->site) != NULL || it->decision != INST_D_SAME)
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
-		up = (struct parent){ en.path, en.len, it->site };
+		if (inst_where_keep(pl->plan, &en, &up.path, &up.len, e) != 0)
+			goto out;
+		up.site = it->site;
 		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL && dir_time(pl, &w, &up, false, mk, e) != 0)
 			goto out;
 	}
@@ -342,101 +344,6 @@ out:
 	dray_walk_close(&w);
 	free(must);
 	return rc;
-}
-
-static int
-make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
-{
-	struct inst_plan *p = pl->plan;
-	struct dray_state s;
-	size_t n = 0;
-
-	for (size_t i = 0; i < pl->n; i++)
-		if (pl->items[i].decision == INST_D_ADD || pl->items[i].decision == INST_D_UPDATE ||
-		    pl->items[i].decision == INST_D_TYPE)
-			n++;
-	if ((p->nodes = calloc(n + 1, sizeof(*p->nodes))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (size_t i = 0; i < pl->n; i++) {
-		const struct inst_item *it = &pl->items[i];
-		struct inst_node *node = &p->nodes[p->n_nodes];
-		struct dray_entry en;
-
-		if (it->decision != INST_D_ADD && it->decision != INST_D_UPDATE && it->decision != INST_D_TYPE)
-			continue;
-		if (!inst_item_target(pl, it, &s))
-			continue;
-		dray_index_entry(pl->ix, it->row, &en);
-		/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): the caller filled all of it with DRAY_NONE */
-		node->op = op_of[it->top != DRAY_NONE ? it->top : i];
-		if (node->op == DRAY_NONE)
-			return dray_fail(e, DRAY_E_IO, "internal: an object to make without an operation that brings it");
-		node->entry = it->row;
-		node->group = s.type == DRAY_FILE ? s.link : 0;
-		node->rel = it->top == DRAY_NONE ? en.len : p->ops[node->op].len + 1;
-		node->from_live = it->from_live;
-		node->live = it->from_live ? it->live_row : DRAY_NONE;
-		p->n_nodes++;
-	}
-	return 0;
-}
-
-struct member { uint32_t group, node; uint8_t site; };
-
-static int
-member_cmp(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
-}
-
-/* one inode has its names on one file system: a group that spans several is a group on each. Numbers stay below the nodes' */
-static int
-split_groups(struct inst_plan *p, struct dray_err *e)
-{
-	struct member *v;
-	uint32_t number = 0;
-	size_t n = 0;
-
-	if ((v = malloc((p->n_nodes + 1) * sizeof(*v))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (size_t i = 0; i < p->n_nodes; i++)
-		if (p->nodes[i].group != 0)
-			v[n++] = (struct member){ p->nodes[i].group, (uint32_t)i, p->ops[p->nodes[i].op].site };
-	if (n > 0)
-		qsort(v, n, sizeof(*v), member_cmp);
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || v[i].group != v[i - 1].group || v[i].site != v[i - 1].site)
-			number++;
-		p->nodes[v[i].node].group = number;
-	}
-	free(v);
-	return 0;
-}
-
-/* what a directory takes along on its way out: the recheck must not stop at its door */
-static int
-list_inside(struct inst_planning *pl, struct dray_err *e)
-{
-	struct inst_plan *p = pl->plan;
-	struct dray_entry en;
-
-	if ((p->inside = calloc(pl->n + 1, sizeof(*p->inside))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (size_t i = 0; i < pl->n; i++) {
-		const struct inst_item *it = &pl->items[i];
-
-		if (it->top == DRAY_NONE || it->id.type == DRAY_ABSENT)
-			continue;
-		dray_index_entry(pl->ix, it->row, &en);
-		p->inside[p->n_inside++] = (struct inst_inside){ .path = en.path, .len = en.len, .id = it->id };
-	}
-	return 0;
 }
 
 int
@@ -471,8 +378,7 @@ inst_order(struct inst_planning *pl, struct dray_err *e)
 	}
 	p->n_ops = mk.n;
 	mk.n = 0;	/* the plan owns their attributes now */
-	if (make_nodes(pl, op_of, e) == 0 && split_groups(p, e) == 0)
-		rc = list_inside(pl, e);
+	rc = inst_nodes(pl, op_of, e);
 out:
 	for (size_t i = 0; i < mk.n; i++) {
 		inst_meta_free(&mk.v[i].op.before);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,9 +14,9 @@
 
 /* keep a copy of @dir/@name */
 static int
-add_local(struct inst_item *it, const struct dray_entry *dir, const char *name, struct dray_err *e)
+add_local(struct inst_item *it, const char *dir, size_t dir_len, const char *name, struct dray_err *e)
 {
-	size_t n = strlen(name), len = dir->len + 1 + n;
+	size_t n = strlen(name), len = dir_len + 1 + n;
 	char *path, **v;
 
 	if (len >= DRAY_PATH_MAX)
@@ -25,9 +26,9 @@ add_local(struct inst_item *it, const struct dray_entry *dir, const char *name, 
 	it->locals = v;
 	if ((path = malloc(len + 1)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	memcpy(path, dir->path, dir->len);
-	path[dir->len] = '/';
-	memcpy(path + dir->len + 1, name, n + 1);
+	memcpy(path, dir, dir_len);
+	path[dir_len] = '/';
+	memcpy(path + dir_len + 1, name, n + 1);
 	v[it->n_locals++] = path;
 	return 0;
 }
@@ -47,29 +48,33 @@ inst_park_sort(char **paths, size_t n)
 		qsort(paths, n, sizeof(*paths), by_path);
 }
 
-/* is the last one listed a path of the release, which decides about itself? */
+/* is it a path of the release, which decides about itself? */
 static bool
-is_known(const struct inst_planning *pl, const struct inst_item *it)
+is_known(const struct inst_planning *pl, const struct dray_entry *dir, const char *name)
 {
-	const char *path = it->locals[it->n_locals - 1];
+	char path[DRAY_PATH_MAX];
+	int len = snprintf(path, sizeof(path), "%.*s/%s", (int)dir->len, dir->path, name);
 
-	return dray_index_find(pl->ix, path, strlen(path)) != DRAY_NONE;
+	return len > 0 && (size_t)len < sizeof(path) && dray_index_find(pl->ix, path, (size_t)len) != DRAY_NONE;
 }
 
 static int
 list(const struct inst_planning *pl, struct inst_item *it, const struct dray_entry *en, DIR *dir, struct dray_err *e)
 {
+	const char *path = en->path;
+	char buf[DRAY_PATH_MAX];
+	size_t len = en->len;
 	struct dirent *d;
 
+	if (!inst_where(pl->plan, false, &path, &len, buf))
+		return dray_fail(e, DRAY_E_SYSTEM, "its path is too long");
 	while (errno = 0, (d = readdir(dir)) != NULL) {
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;
-		if (add_local(it, en, d->d_name, e) != 0)
-			return -1;
-		if (is_known(pl, it)) {
-			free(it->locals[--it->n_locals]);
+		if (is_known(pl, en, d->d_name))
 			continue;
-		}
+		if (add_local(it, path, len, d->d_name, e) != 0)
+			return -1;
 		/* a mount would go along with the directory, or keep it from going */
 		if (it->broke == NULL && inst_tree_no_mount(dirfd(dir), d->d_name, e) != 0) {
 			if (e->code != DRAY_E_SYSTEM)
@@ -97,7 +102,7 @@ inst_park_list(const struct inst_planning *pl, struct inst_item *it, struct dray
 	dray_index_entry(pl->ix, it->row, &en);
 	dray_walk_init(&w, pl->root);
 	w.component_walk = pl->o->component_walk;
-	r = dray_walk_parent(&w, en.path, en.len, &parent, leaf, e);
+	r = inst_where_parent(pl->plan, false, &w, &en, &parent, leaf, e);
 	if (r == 0 && (fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) != -1)
 		dir = fdopendir(fd);
 	if (dir != NULL)

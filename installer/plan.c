@@ -20,6 +20,7 @@ planning_free(struct inst_planning *pl)
 	free(pl->sure);
 	inst_sites_free(pl->sites);
 	inst_fstab_free(&pl->fstab);
+	inst_links_end(pl);
 	inst_plan_free(pl->plan);
 }
 
@@ -42,7 +43,8 @@ inst_plan_free(struct inst_plan *p)
 	for (size_t i = 0; i < p->n_sites; i++)
 		free(p->sites[i].path);
 	free(p->sites);
-	free(p->arena);
+	inst_park_free(p->texts, p->n_texts);
+	inst_where_free(p);
 	inst_park_free(p->along, p->n_along);
 	free(p);
 }
@@ -58,7 +60,14 @@ group_of(const struct inst_planning *pl, const struct dray_entry *en)
 	return s.type == DRAY_FILE ? s.link : 0;
 }
 
-/* what the release changes, and all other names of a hard-link group of which it changes one */
+static bool
+chosen(const struct inst_planning *pl, uint32_t row, const struct dray_entry *en, const uint8_t *groups)
+{
+	return pl->policy->strict || (en->flags & DRAY_ENTRY_SAME) == 0 || groups[group_of(pl, en)] != 0 ||
+	    (pl->mark != NULL && pl->mark[row] != 0);
+}
+
+/* what the release changes, all other names of a hard-link group of which it changes one, and what was asked for */
 static int
 choose(struct inst_planning *pl, struct dray_err *e)
 {
@@ -79,7 +88,7 @@ choose(struct inst_planning *pl, struct dray_err *e)
 	}
 	for (uint32_t i = 0; i < rows; i++) {
 		dray_index_entry(pl->ix, i, &en);
-		if ((en.flags & DRAY_ENTRY_SAME) == 0 || groups[group_of(pl, &en)] != 0)
+		if (chosen(pl, i, &en, groups))
 			n++;
 	}
 	if ((pl->items = calloc(n + 1, sizeof(*pl->items))) == NULL)
@@ -88,11 +97,12 @@ choose(struct inst_planning *pl, struct dray_err *e)
 		struct inst_item *it = &pl->items[pl->n];
 
 		dray_index_entry(pl->ix, i, &en);
-		if ((en.flags & DRAY_ENTRY_SAME) != 0 && groups[group_of(pl, &en)] == 0)
+		if (!chosen(pl, i, &en, groups))
 			continue;
 		it->row = i;
 		it->up = it->top = DRAY_NONE;
-		it->untouched = (en.flags & DRAY_ENTRY_SAME) != 0;
+		it->untouched = (en.flags & DRAY_ENTRY_SAME) != 0 && !pl->policy->strict &&
+		    (pl->mark == NULL || pl->mark[i] == 0);
 		pl->n++;
 	}
 	free(groups);
@@ -190,9 +200,9 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 		goto out;
 	}
 	pl.plan->ix = pl.ix;
-	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || choose(&pl, e) != 0 ||
-	    inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 || inst_sites_settle(pl.sites, e) != 0 ||
-	    inst_fstab_load(rootfd, &pl.fstab, e) != 0)
+	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || inst_links_begin(&pl, e) != 0 ||
+	    choose(&pl, e) != 0 || inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 ||
+	    inst_sites_settle(pl.sites, e) != 0 || inst_fstab_load(rootfd, &pl.fstab, e) != 0)
 		goto out;
 	arrange(&pl);
 	if (inst_decide(&pl, e) != 0 || inst_decide_links(&pl, e) != 0 || inst_order(&pl, e) != 0 ||

@@ -14,6 +14,7 @@
 #include "dray/os.h"
 
 #include "installer/policy.h"
+#include "installer/where.h"
 
 /*
  * An object on the target. type DRAY_ABSENT: nothing there. Two objects are the same when all fields are equal; a birth
@@ -105,6 +106,9 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_UNREADABLE,	/* partial plan: cannot be read without more rights */
 	INST_NOTE_KEPT_LOCAL,	/* a local object where neither the old nor the new release has one: stays */
 	INST_NOTE_SPLIT_LINK,	/* names of one file on several file systems: one file on each */
+	INST_NOTE_LINK_IGNORED,	/* a symlink for a directory: nothing beneath it is changed */
+	INST_NOTE_LINK_REDIRECTED,	/* ...: what is beneath it goes where it leads */
+	INST_NOTE_NO_SYMLINK,	/* decided by --symlink, but there is none */
 };
 struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
 
@@ -118,13 +122,15 @@ struct inst_plan {
 	size_t n_nodes;
 	struct inst_note *notes;	/* in path order */
 	size_t n_notes;
+	struct inst_redirect *redirects;	/* where.h */
+	size_t n_redirects;
 	char **along;			/* local objects inside directories that go into the stash as a whole; owned paths */
 	size_t n_along;
 	uint8_t id[32];
 	bool partial;			/* not everything was readable: no id */
 	/* counts of touched paths, for the report */
 	size_t touched, already, added, updated, removed, type_changed, meta_only, left_alone, parked, conflicts, blocked;
-	size_t holding;			/* conflicts that --park would settle */
+	size_t holding, asking;		/* conflicts that --park, --symlink would settle */
 	size_t matched[DRAY_MAX_BASES];	/* touched paths that match each base; a path may match several */
 	size_t unmatched;
 	struct inst_site *sites;
@@ -133,7 +139,8 @@ struct inst_plan {
 	uint8_t *frames;		/* one per frame row: 1 = needed */
 	uint32_t *live_of;		/* per content row: entry row whose live object holds it, DRAY_NONE: none known */
 	uint32_t *recipe_of;		/* per content row: ordinal of the recipe chosen, or INST_RECIPE_* (recipe.h) */
-	char *arena;			/* owned text */
+	char **texts;			/* owned: paths of ops that lie elsewhere */
+	size_t n_texts;
 };
 
 struct inst_plan_opts {

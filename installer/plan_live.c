@@ -12,6 +12,7 @@
 #include "dray/pool.h"
 
 #include "installer/planning.h"
+#include "installer/recipe.h"
 
 enum { BUF = 256 * 1024 };
 
@@ -116,7 +117,7 @@ holds(struct inst_planning *pl, struct dray_walk *w, uint32_t content, struct dr
 
 	dray_index_content(pl->ix, content, &c);
 	dray_index_entry(pl->ix, pl->plan->live_of[content], &en);
-	if (dray_walk_parent(w, en.path, en.len, &dir, leaf, &ignored) != 0 ||
+	if (inst_where_parent(pl->plan, true, w, &en, &dir, leaf, &ignored) != 0 ||
 	    (fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return false;
 	same = os_stat_at(fd, "", &st) == 0 && (st.mode & 0170000) == 0100000 && st.size == c.size &&
@@ -182,4 +183,68 @@ out:
 	free(p.content);
 	free(p.wrong);
 	return rc;
+}
+
+/* is there a symlink above the node, for the release's directory that comes back? */
+static bool
+behind_link(const struct inst_plan *p, const struct dray_entry *en)
+{
+	const char *path = en->path;
+	char buf[DRAY_PATH_MAX];
+	size_t len = en->len;
+
+	return inst_where(p, true, &path, &len, buf) && path == buf;
+}
+
+/* the content of a node that the bundle never sends; DRAY_NONE: it can be made from the bundle, or there is none */
+static uint32_t
+never_sent(const struct inst_planning *pl, const struct inst_node *n, struct dray_entry *en)
+{
+	struct dray_content c;
+	struct dray_state s;
+
+	dray_index_entry(pl->ix, n->entry, en);
+	dray_index_state(pl->ix, en->target, &s);
+	if (n->from_live || s.type != DRAY_FILE)
+		return DRAY_NONE;
+	dray_index_content(pl->ix, s.content, &c);
+	return c.recipe_count == 0 && c.size > 0 ? s.content : DRAY_NONE;
+}
+
+int
+inst_live_adopt(struct inst_planning *pl, struct dray_err *e)
+{
+	struct inst_plan *p = pl->plan;
+	uint8_t *needed = calloc((size_t)dray_index_rows(pl->ix, DRAY_T_CONTENTS) + 1, 1);
+	struct dray_entry en;
+	uint32_t content;
+	bool changed;
+
+	if (needed == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	/* first what the index knows of; then, where that is nothing, what a parked symlink leads to */
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < p->n_nodes; i++) {
+			if ((content = never_sent(pl, &p->nodes[i], &en)) == DRAY_NONE)
+				continue;
+			needed[content] = 1;
+			if (pass == 1 && p->live_of[content] == DRAY_NONE && behind_link(p, &en)) {
+				p->live_of[content] = p->nodes[i].entry;
+				pl->sure[content] = 0;
+			}
+		}
+		if (inst_live_prove(pl, needed, &changed, e) != 0) {
+			free(needed);
+			return -1;
+		}
+	}
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		if ((content = never_sent(pl, &p->nodes[i], &en)) == DRAY_NONE || p->live_of[content] == DRAY_NONE)
+			continue;
+		p->nodes[i].from_live = true;
+		p->nodes[i].live = p->live_of[content];
+		p->recipe_of[content] = INST_RECIPE_UNWANTED;
+	}
+	free(needed);
+	return 0;
 }

@@ -274,7 +274,7 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 		if (!p->nodes[i].from_live && c.size != 0)
 			p->recipe_of[s.content] = 0;
 	}
-	if (inst_live(pl, e) != 0 || choose_recipes(pl, e) != 0)
+	if (inst_live(pl, e) != 0 || inst_live_adopt(pl, e) != 0 || choose_recipes(pl, e) != 0)
 		goto out;
 	for (size_t i = 0; i < p->n_nodes; i++) {
 		struct inst_item *it = &pl->items[pl->at[p->nodes[i].entry]];

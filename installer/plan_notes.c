@@ -100,15 +100,35 @@ holder(const struct inst_planning *pl, const struct inst_item *it, char *buf, si
 static int
 parked(struct inst_planning *pl, const struct inst_item *it)
 {
+	char buf[DRAY_PATH_MAX];
 	struct dray_entry en;
+	const char *path;
+	size_t len;
 
 	if (it->top != DRAY_NONE) {
 		dray_index_entry(pl->ix, it->row, &en);
-		return note_along(pl, strndup(en.path, en.len), "edited here; goes into the stash with its directory");
+		path = en.path;
+		len = en.len;
+		if (!inst_where(pl->plan, false, &path, &len, buf))
+			return -1;
+		return note_along(pl, strndup(path, len), "edited here; goes into the stash with its directory");
 	}
 	pl->plan->parked++;
 	return note(pl, it, INST_NOTE_PARKED, it->decision == INST_D_REMOVE ? "edited here and removed; kept in the stash" :
 	    "edited here and replaced; the old one is kept in the stash");
+}
+
+static int
+redirected(struct inst_planning *pl, const struct inst_item *it)
+{
+	char q[90] = "";
+	struct dray_entry en;
+
+	dray_index_entry(pl->ix, it->row, &en);
+	for (size_t i = 0; i < pl->plan->n_redirects; i++)
+		if (pl->plan->redirects[i].from == en.path)
+			dray_quote(pl->plan->redirects[i].to, pl->plan->redirects[i].to_len, q, sizeof(q));
+	return note(pl, it, INST_NOTE_LINK_REDIRECTED, "is a symlink here; what is beneath it goes to %s", q);
 }
 
 static int
@@ -123,6 +143,7 @@ one(struct inst_planning *pl, struct inst_item *it)
 		return note(pl, it, INST_NOTE_UNREADABLE, "cannot be read by this user");
 	case INST_D_CONFLICT:
 		p->conflicts++;
+		p->asking += it->asks;
 		if (it->why != NULL)
 			return note(pl, it, INST_NOTE_CONFLICT, "%s", it->why);
 		p->holding++;
@@ -138,6 +159,10 @@ one(struct inst_planning *pl, struct inst_item *it)
 			return note(pl, it, INST_NOTE_KEPT_DIR, "stays, because it holds %s", holder(pl, it, what, sizeof(what)));
 		if (it->note == INST_NOTE_KEPT_META + 1)
 			return note(pl, it, INST_NOTE_KEPT_META, "edited here; the release only changes attributes");
+		if (it->note == INST_NOTE_LINK_IGNORED + 1)
+			return note(pl, it, INST_NOTE_LINK_IGNORED, "is a symlink here; nothing beneath it is changed");
+		if (it->note == INST_NOTE_LINK_REDIRECTED + 1)
+			return redirected(pl, it);
 		if (it->note == INST_NOTE_KEPT_LOCAL + 1)
 			return note(pl, it, INST_NOTE_KEPT_LOCAL, "made here; no release has it in that place");
 		return note(pl, it, INST_NOTE_KEPT_DELETED, "deleted here, stays deleted");
@@ -197,7 +222,8 @@ inst_notes(struct inst_planning *pl, struct dray_err *e)
 
 		if (!it->untouched || (it->decision != INST_D_SAME && it->decision != INST_D_KEEP))
 			pl->plan->touched++;
-		if (one(pl, it) != 0)
+		if (one(pl, it) != 0 || (inst_link_decided(pl, it) && it->id.type != DRAY_SYMLINK &&
+		    note(pl, it, INST_NOTE_NO_SYMLINK, "is no symlink here; --symlink has nothing to decide") != 0))
 			return dray_fail(e, DRAY_E_IO, "out of memory");
 	}
 	if (pl->plan->n_notes > 1)

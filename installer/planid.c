@@ -97,10 +97,29 @@ put_new(const struct inst_planning *pl, struct line *l, const struct inst_item *
 	}
 }
 
+static void
+put_text(struct line *l, const char *s)
+{
+	put(l, s, strlen(s));
+}
+
+static void
+put_policy(struct line *l, const struct inst_policy *p)
+{
+	put_text(l, p->strict ? "policy=strict" : "policy=preserve");
+	if (p->park)
+		put_text(l, "park");
+	for (size_t i = 0; i < p->n_links; i++) {
+		put_text(l, "symlink");
+		put(l, p->links[i].path, p->links[i].len);
+		put_u32(l, (uint32_t)p->links[i].how);
+	}
+}
+
 int
 inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 {
-	static const char magic[] = "dray-plan-v1", policy[] = "policy=preserve", park[] = "park";
+	static const char magic[] = "dray-plan-v1";
 	struct inst_plan *p = pl->plan;
 	struct line l = { .e = e };
 	struct dray_entry en;
@@ -112,9 +131,7 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 		goto out;
 	put(&l, magic, sizeof(magic) - 1);
 	put(&l, dray_bundle_id(pl->b), 32);
-	put(&l, policy, sizeof(policy) - 1);
-	if (pl->policy->park)
-		put(&l, park, sizeof(park) - 1);
+	put_policy(&l, pl->policy);
 	for (size_t i = 0; i < pl->n; i++) {
 		const struct inst_item *it = &pl->items[i];
 
@@ -128,7 +145,7 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 		put_u32(&l, it->park ? 1 : 0);
 		put_new(pl, &l, it);
 	}
-	put(&l, "notes", 5);
+	put_text(&l, "notes");
 	for (size_t i = 0; i < p->n_notes; i++) {
 		put_u32(&l, p->notes[i].kind);
 		put(&l, p->notes[i].path, p->notes[i].len);

@@ -39,7 +39,7 @@ struct inst_item {
 	uint32_t top;		/* the item whose op carries this one along (a directory moved as a whole), or DRAY_NONE */
 
 	uint8_t way;
-	bool untouched;		/* the release does not change it; looked at for the sake of others */
+	bool untouched;		/* the release does not change it; looked at for the sake of others, not looked after */
 	bool unreadable;
 	uint8_t up_site, site;	/* of the directory it lies in, and its own: rows of planning.sites */
 	uint8_t up_locks, locks;	/* DRAY_LOCK_* of both */
@@ -61,6 +61,8 @@ struct inst_item {
 	bool park_inside;	/* something beneath it is a local edit */
 	bool stays;		/* a directory that shall go holds something that does not: stays_for, or foreign */
 	bool fixed;		/* ... and that cannot be taken along: on another mount, not readable */
+	bool asks;		/* CONFLICT: a symlink for a directory, to be decided by --symlink */
+	bool covers;		/* KEEP: a symlink for a directory; nothing beneath it is done */
 	bool takes;		/* a directory that goes with all that is local in it, or such a thing itself */
 	bool forced;		/* deleted here, made again because something new goes into it */
 	bool lost;		/* local attributes are replaced */
@@ -78,6 +80,15 @@ struct inst_item {
 	char *broke;		/* owned: a text of its own, e.g. which file a slim bundle builds on is not here */
 };
 
+enum { INST_MARK_DECIDED = 1,	/* --symlink names it */
+	INST_MARK_WANTED = 2,	/* beneath a directory that comes back: wanted although deleted or not changed */
+};
+
+struct inst_decided {		/* one of policy->links */
+	uint32_t row;
+	char *why;		/* owned: why it cannot be done; NULL */
+};
+
 struct inst_planning {
 	int root;
 	const struct dray_bundle *b;
@@ -91,6 +102,8 @@ struct inst_planning {
 	struct inst_item *items;	/* in path order */
 	size_t n;
 	uint32_t *at;			/* per index row: its item, or DRAY_NONE */
+	uint8_t *mark;			/* per index row: INST_MARK_*; NULL: none */
+	struct inst_decided *decided;	/* one for each of policy->links; NULL: none */
 	uint8_t *sure;			/* per content: plan->live_of was looked at, not taken at the index's word */
 	struct inst_plan *plan;
 	size_t cap_ops, cap_nodes, cap_notes;
@@ -132,6 +145,16 @@ void inst_conflict(struct inst_item *it, const char *why);
 /* decide_dirs.c */
 DRAY_MUST_CHECK int inst_decide_dirs(struct inst_planning *pl, struct dray_err *e);
 
+/* symlinks.c */
+DRAY_MUST_CHECK int inst_links_begin(struct inst_planning *pl, struct dray_err *e);	/* before anything is looked at */
+void inst_links_end(struct inst_planning *pl);
+/* does --symlink name it? */
+bool inst_link_decided(const struct inst_planning *pl, const struct inst_item *it);
+/* a symlink where the release has a directory */
+DRAY_MUST_CHECK int inst_link_decide(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e);
+/* a directory that lies, by a redirect, at the place of another one of the release, which alone is looked after */
+bool inst_link_shadowed(const struct inst_planning *pl, const struct inst_item *it);
+
 /* park.c: fill @locals; a mount among them stands in @broke */
 DRAY_MUST_CHECK int inst_park_list(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e);
 void inst_park_sort(char **paths, size_t n);
@@ -140,6 +163,9 @@ void inst_park_free(char **paths, size_t n);
 /* decide_links.c */
 DRAY_MUST_CHECK int inst_decide_links(struct inst_planning *pl, struct dray_err *e);
 
+/* nodes.c: @op_of: per item its op, DRAY_NONE: none */
+DRAY_MUST_CHECK int inst_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e);
+
 /* order.c */
 DRAY_MUST_CHECK int inst_order(struct inst_planning *pl, struct dray_err *e);
 
@@ -147,6 +173,8 @@ DRAY_MUST_CHECK int inst_order(struct inst_planning *pl, struct dray_err *e);
 DRAY_MUST_CHECK int inst_live(struct inst_planning *pl, struct dray_err *e);
 /* hash the live files of all contents marked in @needed that are not sure; *changed: some are not there */
 DRAY_MUST_CHECK int inst_live_prove(struct inst_planning *pl, const uint8_t *needed, bool *changed, struct dray_err *e);
+/* nodes whose content the bundle never sends are copied from a live file, which is proved first */
+DRAY_MUST_CHECK int inst_live_adopt(struct inst_planning *pl, struct dray_err *e);
 
 /* plan_need.c */
 DRAY_MUST_CHECK int inst_need(struct inst_planning *pl, struct dray_err *e);

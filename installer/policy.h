@@ -8,8 +8,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* a directory of the release that is a symlink here */
+enum inst_link_how {
+	INST_LINK_ASK,		/* not decided: a conflict */
+	INST_LINK_IGNORE,	/* nothing beneath it is changed */
+	INST_LINK_RESTORE,	/* the directory comes back, the symlink is parked */
+	INST_LINK_REDIRECT,	/* what is beneath it goes where the symlink leads */
+};
+
+struct inst_link {
+	const char *path;	/* borrowed, not NUL-terminated */
+	size_t len;
+	enum inst_link_how how;
+};
+
 struct inst_policy {
+	bool strict;		/* the tree shall equal the release: all of it is looked at, no local edit stays in place */
 	bool park;		/* what is local in a directory that has to give way goes along with it into the stash */
+	struct inst_link *links;	/* in path order, each path once; owned */
+	size_t n_links;
 };
 
 #endif

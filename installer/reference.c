@@ -23,7 +23,7 @@ open_live(struct stage *s, struct stage_worker *w, uint32_t content)
 	if (row == DRAY_NONE)
 		return -1;
 	dray_index_entry(s->ix, row, &en);
-	if (dray_walk_parent(&w->live, en.path, en.len, &dir, leaf, &ignored) != 0)
+	if (inst_where_parent(s->p, true, &w->live, &en, &dir, leaf, &ignored) != 0)
 		return -1;
 	return openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }

@@ -21,6 +21,8 @@ static const char *const note_name[] = {
 	[INST_NOTE_KEPT_META] = "kept-edit", [INST_NOTE_META_LOST] = "attributes-replaced",
 	[INST_NOTE_OUTSIDE_LINK] = "outside-link", [INST_NOTE_CONFLICT] = "conflict", [INST_NOTE_BLOCKED] = "blocked",
 	[INST_NOTE_UNREADABLE] = "unreadable", [INST_NOTE_KEPT_LOCAL] = "kept-local", [INST_NOTE_SPLIT_LINK] = "split-link",
+	[INST_NOTE_LINK_IGNORED] = "symlink-ignored", [INST_NOTE_LINK_REDIRECTED] = "symlink-redirected",
+	[INST_NOTE_NO_SYMLINK] = "no-symlink",
 };
 
 const char *
@@ -103,7 +105,8 @@ inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
 	if (p->conflicts > 0) {
 		if (e->code == DRAY_OK)
 			e->code = DRAY_E_CONFLICT;
-		dray_hint(e, p->holding > 0 ? "nothing was changed; move the local objects out of the way, or have them taken into "
+		dray_hint(e, p->asking > 0 ? "nothing was changed; decide with --symlink PATH=ignore, PATH=restore or "
+		    "PATH=redirect" : p->holding > 0 ? "nothing was changed; move the local objects out of the way, or have them taken into "
 		    "the stash with --park" : "nothing was changed; move the local objects out of the way and run it again");
 		append(e, "%s%zu %s", reasons++ > 0 ? "; also " : "", p->conflicts, p->conflicts == 1 ? "conflict" : "conflicts");
 		name_first(p, INST_NOTE_CONFLICT, e);
@@ -151,6 +154,9 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		{ INST_NOTE_KEPT_DELETED, "deleted here, left deleted:" },
 		{ INST_NOTE_KEPT_DIR, "removed by the release, left because of what they hold:" },
 		{ INST_NOTE_KEPT_LOCAL, "local, left alone:" },
+		{ INST_NOTE_LINK_IGNORED, "symlinks for directories, left alone with all beneath:" },
+		{ INST_NOTE_LINK_REDIRECTED, "symlinks for directories, followed:" },
+		{ INST_NOTE_NO_SYMLINK, "decided, but not needed:" },
 		{ INST_NOTE_OUTSIDE_LINK, "files with other names, which keep the old content:" },
 		{ INST_NOTE_SPLIT_LINK, "hard links of the release that no file system can hold:" },
 	};

@@ -84,14 +84,14 @@ cp -p old/a root/a
 
 # conflicts, all of them
 rm -r root/d && ln -s /elsewhere root/d
-refused 20 '1 conflict: d is a symlink here, a directory in the release' 'nothing was changed; move the local objects' \
+refused 20 '1 conflict: d is a symlink here, a directory in the release' 'nothing was changed; decide with --symlink' \
     apply up.dray --root root --keyring ops.pub
 want_text 'conflicts, to be settled first:' out
 run "$INSTALL" plan up.dray --root root --keyring ops.pub --json
 want_status 20
 want_text '"conflicts":1' out
 want_text '"error":{"code":20,' out
-want_text '"kind":"conflict","path":"d","why":"is a symlink here, a directory in the release"' out
+want_text '"kind":"conflict","path":"d","why":"is a symlink here, a directory in the release (dangles: elsewhere is not there beneath the root)"' out
 [ "$(wc -l <out)" = 1 ] && ok 'one document' || fail 'more than one document'
 rm root/d && cp -a old/d root/d
 

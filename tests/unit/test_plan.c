@@ -307,6 +307,43 @@ a_directory_gives_way_with_all_it_holds_when_told_so(void)
 }
 
 static void
+strict_leaves_no_local_edit_in_place(void)
+{
+	static const struct pm_row rows[] = {
+		{ "deleted", "f,1", "f,2", "f,1" }, { "dir", "d", "d", "d" }, { "dir/same", "f,s", "f,s", "f,s" },
+		{ "local", "f,1", NULL, "-" }, { "meta", "f,1,600", "f,1,644", "f,1,600" }, { "mode", "f,m", "f,m", "f,m" },
+		{ "moved", "f,s", "f,s", "f,s" }, { "rm", "d", NULL, "d" }, { "rm/a", "f,1", NULL, "f,1" },
+	};
+	struct scene s;
+
+	scene_tree(&s);
+	pm_tree(s.root, rows, N(rows), PM_OLD);
+	pm_put(s.root, "local", "f,mine", NULL);
+	pm_put(s.root, "meta", "f,mine", NULL);
+	pm_put(s.root, "mode", "f,m,600", NULL);
+	pm_put(s.root, "rm/mine", "f,x", NULL);
+	if (unlinkat(s.root, "deleted", 0) != 0 || unlinkat(s.root, "dir/same", 0) != 0)
+		abort();
+	scene_release(&s, rows, N(rows), 2);
+	CHECK(op_of(&s, "dir/same") == NULL && op_of(&s, "mode") == NULL);
+	CHECK(note_of(&s, "deleted", INST_NOTE_KEPT_DELETED) != NULL && note_of(&s, "local", INST_NOTE_KEPT_LOCAL) != NULL &&
+	    note_of(&s, "meta", INST_NOTE_KEPT_META) != NULL && note_of(&s, "rm", INST_NOTE_KEPT_DIR) != NULL);
+	s.policy.strict = true;
+	CHECK_EQ(scene_plan(&s, 2, false), 0);
+	CHECK_EQ(inst_plan_verdict(s.p, &s.e), 0);
+	CHECK_EQ(s.p->left_alone, 0);
+	check_swap(&s, "deleted", DRAY_ABSENT, DRAY_FILE, 0);
+	check_swap(&s, "dir/same", DRAY_ABSENT, DRAY_FILE, 0);
+	check_swap(&s, "local", DRAY_FILE, DRAY_ABSENT, INST_OP_PARK);
+	check_swap(&s, "meta", DRAY_FILE, DRAY_FILE, INST_OP_PARK);
+	check_swap(&s, "rm", DRAY_DIR, DRAY_ABSENT, INST_OP_PARK);
+	CHECK(note_of(&s, "rm/mine", INST_NOTE_PARKED) != NULL);
+	CHECK(op_of(&s, "mode") != NULL && op_of(&s, "mode")->kind == INST_OP_META);
+	CHECK(op_of(&s, "moved") == NULL);
+	scene_end(&s);
+}
+
+static void
 a_symlink_for_a_directory_is_one_conflict(void)
 {
 	static const struct pm_row rows[] = {
@@ -325,7 +362,7 @@ a_symlink_for_a_directory_is_one_conflict(void)
 	CHECK_EQ(s.p->conflicts, 1);
 	CHECK_EQ(inst_plan_verdict(s.p, &s.e), -1);
 	CHECK_EQ(s.e.code, DRAY_E_CONFLICT);
-	CHECK_STR(s.e.text, "1 conflict: d is a symlink here, a directory in the release");
+	CHECK_STR(s.e.text, "1 conflict: d is a symlink here, a directory in the release (leads to elsewhere)");
 	scene_end(&s);
 }
 
@@ -341,6 +378,7 @@ main(void)
 	RUN(local_objects_where_releases_have_none_stay);
 	RUN(a_removed_directory_goes_as_a_whole_or_stays);
 	RUN(a_directory_gives_way_with_all_it_holds_when_told_so);
+	RUN(strict_leaves_no_local_edit_in_place);
 	RUN(a_symlink_for_a_directory_is_one_conflict);
 	return test_done();
 }
