@@ -36,6 +36,7 @@ local_tree() {
 	touch -d @1100000000 "$1"/*/mine "$1"/conf/own/deep "$1"/conf/sub/own/deep "$1"/conf/a
 	touch -d @1100000000 "$1"/conf/sub/own "$1"/conf/own "$1"/conf/sub "$1"/conf "$1"/log "$1"/gone
 	mkdir -m 700 "$1/var/lib/dray"
+	touch -d @1000000000 "$1/var/lib"
 }
 local_tree root
 cp -a root before
