@@ -89,7 +89,7 @@ add_up(struct build_packed *to, const struct pack_frame *f, const struct pack_re
 	to->max_out = f->out > to->max_out ? f->out : to->max_out;
 	to->max_raw = r->raw > to->max_raw ? r->raw : to->max_raw;
 	to->max_memory = memory > to->max_memory ? memory : to->max_memory;
-	to->delta |= r->kind != DRAY_FRAME_PLAIN || f->filter != DRAY_FILTER_NONE;
+	to->delta |= r->kind != DRAY_FRAME_PLAIN || r->filter != DRAY_FILTER_NONE;
 	to->kind[r->kind].n++;
 	to->kind[r->kind].out += f->out;
 	to->kind[r->kind].stored += r->len;
@@ -102,7 +102,7 @@ add_frames(struct rows *k, uint8_t section, struct dray_err *e)
 		const struct pack_frame *f = &k->p->frames[i];
 		const struct pack_result *r = &k->results[i];
 		struct build_packed *to = k->to;
-		struct dray_frame row = { .kind = r->kind, .filter = f->filter, .stored = r->len, .out = f->out,
+		struct dray_frame row = { .kind = r->kind, .filter = r->filter, .stored = r->len, .out = f->out,
 			.raw = r->raw, .sha256 = r->sha256 };
 		size_t n = r->kind == DRAY_FRAME_PLAIN ? 0 : f->ranges;
 
