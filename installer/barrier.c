@@ -103,6 +103,8 @@ inst_barrier(const struct inst_state *s, struct inst_tx *tx, bool switched, stru
 	struct flush f = { .s = s, .tx = tx };
 	size_t i = 0;
 
+	if (s->no_sync)
+		return 0;
 	/* one call for each file system; two of one device cost a second look at nothing */
 	while (i < tx->n_slots && os_syncfs(tx->slots[i].dir) == 0)
 		i++;

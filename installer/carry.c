@@ -9,6 +9,7 @@
 
 #include "installer/carry.h"
 #include "installer/stage.h"
+#include "installer/switch.h"
 
 void
 inst_carry_init(struct inst_carry *a)
@@ -140,13 +141,19 @@ static int
 stage(struct inst_carry *a, struct dray_err *e)
 {
 	struct tool_progress pr;
-	struct inst_stage_opts o = { .threads = (unsigned)a->f.common.jobs, .reuse = a->earlier, .stop = tool_signal_seen,
+	struct inst_stage_opts o = { .threads = (unsigned)a->f.common.jobs, .memory = a->memory, .reuse = a->earlier, .stop = tool_signal_seen,
 	    .progress = tool_progress_at, .ctx = &pr };
 	int rc;
 
 	tool_progress_begin(&pr, &a->f.common, "staging", 0);
 	rc = inst_stage(a->f.st.root, a->f.b, a->p, a->tx, &o, e);
 	tool_progress_end(&pr, rc == 0);
+	if (rc == 0 && o.workers < o.threads)
+		inst_say(&a->f, "memory for %u of %u workers", o.workers, o.threads);
+	/* the switch flushes again, and finds nothing to do */
+	if (rc == 0 && a->verify_writes)
+		rc = inst_barrier(&a->f.st, a->tx, false, e) != 0 ? -1 :
+		    inst_stage_reread(a->f.b, a->p, a->tx, o.threads, tool_signal_seen, e);
 	return rc;
 }
 

@@ -14,9 +14,18 @@ struct inst_carry {
 	struct inst_tx *tx, *earlier;	/* @earlier: an interrupted staging whose files can be taken over */
 	struct inst_foreign foreign;	/* changed by somebody else during the switch */
 	enum inst_pending recovered;
+	uint64_t memory;		/* --memory; 0: not given */
+	bool verify_writes;
 	bool locked;			/* the state folder was there, and is ours */
 	bool done, reboot;
 };
+
+/* options of every command that carries out a plan; the table ends after them */
+#define INST_OPTS_CARRY(a) \
+	{ .name = "memory", .kind = TOOL_SIZE, .out = &(a).memory, .arg = "SIZE", .min = 1, .max = INT64_MAX, \
+	    .help = "for frames in work; fewer workers keep to it" }, \
+	{ .name = "verify-writes", .kind = TOOL_FLAG, .out = &(a).verify_writes, \
+	    .help = "read all that was written back from the disk first" }
 
 void inst_carry_init(struct inst_carry *a);
 void inst_carry_close(struct inst_carry *a);

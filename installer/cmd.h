@@ -79,7 +79,9 @@ DRAY_MUST_CHECK int inst_policy_read(struct inst_front *f, struct dray_err *e);
 	{ .name = "symlink", .kind = TOOL_LIST, .out = &(f).symlinks, .arg = "PATH=HOW", \
 	    .help = "a directory that is a symlink here: ignore, restore or redirect; repeats" }, \
 	{ .name = "park", .kind = TOOL_FLAG, .out = &(f).policy.park, \
-	    .help = "local files in a directory that has to give way go into the stash" }
+	    .help = "local files in a directory that has to give way go into the stash" }, \
+	{ .name = "no-sync", .kind = TOOL_FLAG, .out = &(f).policy.no_sync, \
+	    .help = "flush nothing: only for a tree that may be lost" }
 
 /* report.c */
 const char *inst_note_name(enum inst_note_kind kind);

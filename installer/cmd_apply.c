@@ -69,7 +69,7 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 {
 	struct inst_carry a;
 	struct tool_opt opts[] = {
-		INST_OPTS_ROOT(a.f), INST_OPT_KEYRING(a.f), INST_OPTS_POLICY(a.f),
+		INST_OPTS_ROOT(a.f), INST_OPT_KEYRING(a.f), INST_OPTS_POLICY(a.f), INST_OPTS_CARRY(a),
 		{ .name = "plan", .kind = TOOL_TEXT, .out = &a.plan_id, .arg = "ID",
 		    .help = "only if the plan is still the one with this id" },
 		{ .name = NULL }

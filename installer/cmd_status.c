@@ -24,6 +24,7 @@ struct generation {
 	const char *state;
 	struct inst_installed from, to;
 	bool known;		/* @from and @to are */
+	bool unsynced;
 	uint64_t bytes;
 	struct inst_foreign parked, missing;	/* @missing: file systems it lies on that are not mounted */
 };
@@ -83,6 +84,7 @@ read_generation(const struct inst_front *f, uint32_t number, struct generation *
 	g->number = number;
 	g->state = state_name(tx);
 	g->known = tx->has_plan;
+	g->unsynced = tx->unsynced;
 	g->from = tx->from;
 	g->to = tx->to;
 	for (size_t i = 0; i < tx->n_slots; i++) {
@@ -151,6 +153,7 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 		dray_json_set_int(one, "number", g[i].number);
 		dray_json_set_str(one, "state", g[i].state);
 		dray_json_set_int(one, "bytes", (int64_t)g[i].bytes);
+		dray_json_set_bool(one, "unsynced", g[i].unsynced);
 		if (g[i].known) {
 			set_installed(one, "from", &g[i].from);
 			set_installed(one, "to", &g[i].to);
@@ -182,9 +185,9 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 	if (in->known && f->anchor.n_floors == 0)
 		inst_say(f, "no floor is known");
 	for (size_t i = 0; i < n; i++) {
-		inst_say(f, "generation %u: %s%s%s%s%s, %s", (unsigned)g[i].number, g[i].state,
+		inst_say(f, "generation %u: %s%s%s%s%s, %s%s", (unsigned)g[i].number, g[i].state,
 		    g[i].known && g[i].from.known ? ", from " : "", g[i].known && g[i].from.known ? g[i].from.version : "",
-		    g[i].known ? " to " : "", g[i].known ? g[i].to.version : "", tool_human(g[i].bytes, size));
+		    g[i].known ? " to " : "", g[i].known ? g[i].to.version : "", tool_human(g[i].bytes, size), g[i].unsynced ? ", made with --no-sync" : "");
 		inst_print_paths(f, "  parked there:", &g[i].parked);
 		inst_print_paths(f, "  part of it lies on file systems that are not mounted:", &g[i].missing);
 		back |= strcmp(g[i].state, "done") == 0;

@@ -57,6 +57,8 @@ add_policy(char **text, const struct inst_front *f)
 	}
 	if (f->policy.park)
 		add_word(text, "--park", false);
+	if (f->policy.no_sync)
+		add_word(text, "--no-sync", false);
 }
 
 char *

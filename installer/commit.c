@@ -181,7 +181,7 @@ inst_commit(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign 
 {
 	if (inst_state_mark(s, true, e) != 0)
 		return -1;
-	if (inst_barrier(s, tx, false, e) != 0 || inst_tx_record(tx, INST_TX_COMMIT, 0, e) != 0) {
+	if (inst_barrier(s, tx, false, e) != 0 || inst_tx_record(tx, INST_TX_COMMIT, s->no_sync ? INST_COMMIT_UNSYNCED : 0, e) != 0) {
 		struct dray_err ignored = { 0 };
 
 		/* not decided, so the mark must not stay; the first failure is the one to tell */

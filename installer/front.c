@@ -78,8 +78,11 @@ inst_front_bundle(struct inst_front *f, struct dray_err *e)
 int
 inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
 {
+	if (f->policy.no_sync && strcmp(f->root, "/") == 0)
+		return dray_fail(e, DRAY_E_USAGE, "--no-sync is for a tree that may be lost, never for /");
 	if (inst_state_open(f->root, f->state, write, &f->st, e) != 0)
 		return -1;
+	f->st.no_sync = f->policy.no_sync;
 	return inst_anchor_load(&f->st, &f->anchor, e);
 }
 

@@ -236,6 +236,8 @@ read_log(struct inst_tx *tx, struct dray_err *e)
 		tx->seq++;
 		tx->state = (enum inst_tx_state)state;
 		tx->arg = dray_get_u32(p + at + 12);
+		if (tx->state == INST_TX_COMMIT)
+			tx->unsynced = tx->arg == INST_COMMIT_UNSYNCED;
 		memcpy(tx->plan_sha256, p + at + 16, 32);
 	}
 	free(p);

@@ -20,6 +20,7 @@ enum inst_tx_state {
 	INST_TX_FORGET = 6,	/* being deleted */
 };
 
+enum { INST_COMMIT_UNSYNCED = 1 };	/* arg of a COMMIT record */
 enum { INST_FORGET_BEGUN = 0, INST_FORGET_DONE = 1, INST_FORGET_ALL = 2 };	/* arg of a FORGET record */
 
 struct inst_tx {
@@ -28,6 +29,7 @@ struct inst_tx {
 	int log;			/* -1: opened read-only */
 	enum inst_tx_state state;
 	uint32_t arg;			/* of the last record */
+	bool unsynced;			/* committed without flushing anything (--no-sync) */
 	uint32_t seq;			/* of the last record, 0: none */
 	bool has_plan;			/* everything below is filled */
 	uint8_t plan_sha256[32];

@@ -202,7 +202,7 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 	pl.plan->ix = pl.ix;
 	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || inst_links_begin(&pl, e) != 0 ||
 	    choose(&pl, e) != 0 || inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 ||
-	    inst_sites_settle(pl.sites, e) != 0 || inst_fstab_load(rootfd, &pl.fstab, e) != 0)
+	    inst_sites_settle(pl.sites, pl.policy->no_sync, e) != 0 || inst_fstab_load(rootfd, &pl.fstab, e) != 0)
 		goto out;
 	arrange(&pl);
 	if (inst_decide(&pl, e) != 0 || inst_decide_links(&pl, e) != 0 || inst_order(&pl, e) != 0 ||

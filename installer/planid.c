@@ -109,6 +109,8 @@ put_policy(struct line *l, const struct inst_policy *p)
 	put_text(l, p->strict ? "policy=strict" : "policy=preserve");
 	if (p->park)
 		put_text(l, "park");
+	if (p->no_sync)
+		put_text(l, "no-sync");
 	for (size_t i = 0; i < p->n_links; i++) {
 		put_text(l, "symlink");
 		put(l, p->links[i].path, p->links[i].len);

@@ -118,8 +118,8 @@ void inst_sites_free(struct inst_sites *s);
 /** inst_sites_find - number of the site @st lies on; @path is an object there, the first one names it. Thread-safe. */
 DRAY_MUST_CHECK int inst_sites_find(struct inst_sites *s, const struct dray_stat *st, const char *path, size_t len,
     uint8_t *site, struct dray_err *e);
-/** inst_sites_settle - topmost directory, room and kind of each */
-DRAY_MUST_CHECK int inst_sites_settle(struct inst_sites *s, struct dray_err *e);
+/** inst_sites_settle - topmost directory, room and kind of each; @any_fs: those that lose files with the power will do */
+DRAY_MUST_CHECK int inst_sites_settle(struct inst_sites *s, bool any_fs, struct dray_err *e);
 /** inst_sites_refuse - static text: why nothing can be changed there; NULL: it can */
 const char *inst_sites_refuse(const struct inst_sites *s, uint8_t site);
 bool inst_sites_overlay(const struct inst_sites *s, uint8_t site);	/* birth times do not stay */

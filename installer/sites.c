@@ -94,9 +94,9 @@ inst_sites_find(struct inst_sites *s, const struct dray_stat *st, const char *pa
 }
 
 static const char *
-refuse_fs(const struct dray_fs *fs)
+refuse_fs(const struct dray_fs *fs, bool any_fs)
 {
-	switch (fs->kind) {
+	switch (any_fs && fs->kind != DRAY_FS_PSEUDO ? DRAY_FS_SAFE : fs->kind) {
 	case DRAY_FS_MEMORY:
 		return "lies on tmpfs, which a power cut empties";
 	case DRAY_FS_PSEUDO:
@@ -140,7 +140,7 @@ climb(struct inst_sites *s, size_t i, struct dray_walk *w, struct dray_err *e)
 }
 
 static int
-settle_one(struct inst_sites *s, size_t i, struct dray_walk *w, struct dray_err *e)
+settle_one(struct inst_sites *s, size_t i, bool any_fs, struct dray_walk *w, struct dray_err *e)
 {
 	struct inst_site *site = &s->v[i];
 	char leaf[DRAY_NAME_MAX + 1], q[DRAY_QUOTE_CAP(255)];
@@ -166,7 +166,7 @@ settle_one(struct inst_sites *s, size_t i, struct dray_walk *w, struct dray_err 
 		return -1;
 	}
 	close(fd);
-	s->refuse[i] = refuse_fs(&site->fs);
+	s->refuse[i] = refuse_fs(&site->fs, any_fs);
 	/* one pool of room: another mount of the same device, another subvolume of the same mount */
 	for (site->shares = 0; site->shares < i; site->shares++) {
 		const struct inst_site *o = &s->v[site->shares];
@@ -180,7 +180,7 @@ settle_one(struct inst_sites *s, size_t i, struct dray_walk *w, struct dray_err 
 }
 
 int
-inst_sites_settle(struct inst_sites *s, struct dray_err *e)
+inst_sites_settle(struct inst_sites *s, bool any_fs, struct dray_err *e)
 {
 	struct dray_walk w;
 	int rc = 0;
@@ -188,7 +188,7 @@ inst_sites_settle(struct inst_sites *s, struct dray_err *e)
 	dray_walk_init(&w, s->root);
 	w.component_walk = s->component_walk;
 	for (size_t i = 0; i < s->n && rc == 0; i++)
-		rc = settle_one(s, i, &w, e);
+		rc = settle_one(s, i, any_fs, &w, e);
 	dray_walk_close(&w);
 	return rc;
 }

@@ -280,14 +280,45 @@ make_contents(struct stage *s, struct dray_err *e)
 	return 0;
 }
 
+/* a worker's share: one frame's output, the most that one builds on, two frames as they are stored */
+static unsigned
+keep_to_memory(const struct stage *s)
+{
+	uint64_t share, ref, most_ref = 0, most_stored = 0;
+	uint32_t n = dray_index_rows(s->ix, DRAY_T_FRAMES);
+	struct dray_frame f;
+	struct dray_range r;
+
+	if (s->o->memory == 0)
+		return s->threads;
+	for (uint32_t i = 0; i < n; i++) {
+		dray_index_frame(s->ix, i, &f);
+		ref = 0;
+		for (uint32_t k = 0; k < f.range_count; k++) {
+			dray_index_range(s->ix, f.range_first + k, &r);
+			ref += r.len;	/* the index has proved that the sum stays below the limit */
+		}
+		if (ref > most_ref)
+			most_ref = ref;
+		if (f.stored > most_stored)
+			most_stored = f.stored;
+	}
+	share = dray_bundle_desc(s->b)->limit_frame + most_ref + 2 * most_stored;
+	for (unsigned t = s->threads; t > 1; t--)
+		if (share <= s->o->memory / t)
+			return t;
+	return 1;
+}
+
 int
 inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct inst_tx *tx,
-    const struct inst_stage_opts *o, struct dray_err *e)
+    struct inst_stage_opts *o, struct dray_err *e)
 {
 	struct stage s = { .root = rootfd, .b = b, .ix = dray_bundle_index(b), .p = p, .tx = tx, .o = o,
 		.threads = o->threads == 0 ? 1 : o->threads };
 	int rc = -1;
 
+	s.threads = o->workers = keep_to_memory(&s);
 	if (inst_stage_workers(&s, s.threads, e) != 0 || inst_stage_collect(&s, e) != 0 ||
 	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || inst_stage_write_manifest(&s, e) != 0 ||
 	    inst_stage_make_dirs(&s, e) != 0 || inst_stage_reuse(&s, e) != 0 || inst_stage_make_plain(&s, e) != 0 ||

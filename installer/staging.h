@@ -55,7 +55,7 @@ struct stage {
 	const struct dray_index *ix;
 	struct inst_plan *p;
 	struct inst_tx *tx;
-	const struct inst_stage_opts *o;
+	struct inst_stage_opts *o;
 	unsigned threads;
 	struct want *wants;
 	size_t n_wants;

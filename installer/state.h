@@ -22,6 +22,7 @@ struct inst_state {
 	int lock;		/* -1: not held */
 	char rel[4096];		/* its path beneath the root, no leading '/' */
 	bool is_default;
+	bool no_sync;		/* a throw-away tree: nothing is flushed */
 	const char *root_path;	/* for messages; borrowed */
 };
 
