@@ -99,6 +99,10 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 			goto out;
 	}
 	dray_walk_forget(&w.target);
+	for (i = 0; i < tx->n_swaps; i++) {
+		if (inst_dir_time(&w, &tx->ops[i], back, e) != 0)
+			goto out;
+	}
 	for (i = tx->n_swaps; i < tx->n_ops; i++) {
 		const struct inst_op *op = &tx->ops[i];
 

@@ -326,6 +326,28 @@ is_so(int dir, const char *leaf, uint8_t type, const struct inst_meta *m)
 }
 
 int
+inst_dir_time(struct inst_swapper *w, const struct inst_op *op, bool back, struct dray_err *e)
+{
+	const struct inst_ident *want = back ? &op->old : &op->now;
+	struct inst_meta m = { .has = DRAY_HAS_MTIME, .mtime_sec = want->mtime_sec, .mtime_nsec = want->mtime_nsec };
+	char leaf[DRAY_NAME_MAX + 1], q[512];
+	struct inst_ident id;
+	int dir, r = 0;
+
+	if (want->type != DRAY_DIR)
+		return 0;
+	if (inst_look(&w->target, op->path, op->len, &id, NULL, e) != 0)
+		r = -1;
+	else if (!inst_ident_object(&id, want) || inst_ident_same(&id, want))
+		return 0;
+	if (r == 0)
+		r = dray_walk_parent(&w->target, op->path, op->len, &dir, leaf, e);
+	if (r == 0)
+		r = inst_meta_apply(dir, leaf, -1, DRAY_DIR, &m, e);
+	return r >= 0 ? 0 : dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
+}
+
+int
 inst_lock_op(struct inst_swapper *w, const struct inst_op *op, uint8_t locks, struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1] = "", q[512];
