@@ -167,8 +167,10 @@ take_lock(struct inst_state *s, struct dray_err *e)
 		return dray_hint(e, "wait for it to end; its lock goes away with it");
 	}
 	n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-	if (ftruncate(s->lock, 0) == -1 || pwrite(s->lock, pid, (size_t)n, 0) != n)
-		return dray_fail_errno(e, "write the lock");
+	if (ftruncate(s->lock, 0) == -1 || pwrite(s->lock, pid, (size_t)n, 0) != n) {
+		dray_fail_errno(e, "write the lock");
+		return dray_hint(e, "nothing was changed");
+	}
 	return 0;
 }
 
