@@ -30,19 +30,40 @@ read_token(const struct dray_json *o, const char *key, char out[65], struct dray
 	return 0;
 }
 
+/* a hash that older records lack */
 static int
-read_installed(const struct dray_json *o, struct inst_installed *in, struct dray_err *e)
+read_hash(const struct dray_json *o, const char *key, uint8_t out[32], struct dray_err *e)
 {
 	const char *hex;
 	size_t len;
+
+	if (!dray_json_has(o, key))
+		return 0;
+	if (dray_json_str(o, key, &hex, &len, ANCHOR, e) != 0)
+		return -1;
+	return dray_unhex(hex, len, out, 32) ? 0 : dray_fail(e, DRAY_E_FORMAT, "\"%s\" is not 64 hex digits", key);
+}
+
+static bool
+all_zero(const uint8_t hash[32])
+{
+	static const uint8_t zero[32];
+
+	return memcmp(hash, zero, sizeof(zero)) == 0;
+}
+
+static int
+read_installed(const struct dray_json *o, struct inst_installed *in, struct dray_err *e)
+{
 	int64_t n;
 
 	if (read_token(o, "product", in->product, e) != 0 || read_token(o, "version", in->version, e) != 0 ||
-	    dray_json_int(o, "counter", 1, INT64_MAX, &n, ANCHOR, e) != 0 ||
-	    dray_json_str(o, "id", &hex, &len, ANCHOR, e) != 0)
+	    dray_json_int(o, "counter", 1, INT64_MAX, &n, ANCHOR, e) != 0)
 		return -1;
-	if (!dray_unhex(hex, len, in->id, sizeof(in->id)))
-		return dray_fail(e, DRAY_E_FORMAT, "\"id\" is not 64 hex digits");
+	if (!dray_json_has(o, "id"))
+		return dray_fail(e, DRAY_E_FORMAT, "\"id\" is missing");
+	if (read_hash(o, "id", in->id, e) != 0 || read_hash(o, "release", in->release, e) != 0)
+		return -1;
 	in->counter = (uint64_t)n;
 	in->known = true;
 	return 0;
@@ -65,6 +86,7 @@ read_anchor(const struct dray_json *o, struct inst_anchor *a, struct dray_err *e
 		if (!dray_json_is_obj(sub))
 			return dray_fail(e, DRAY_E_FORMAT, "floor %zu is not an object", i);
 		if (read_token(sub, "product", a->floors[i].product, e) != 0 ||
+		    read_hash(sub, "release", a->floors[i].release, e) != 0 ||
 		    dray_json_int(sub, "counter", 1, INT64_MAX, &n, ANCHOR, e) != 0)
 			return -1;
 		a->floors[i].counter = (uint64_t)n;
@@ -89,8 +111,10 @@ inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_
 	if (s->dir == -1)
 		return 0;
 	r = inst_read_file(s->dir, ANCHOR, MAX_BYTES, &p, &len, e);
-	if (r == 1)
+	if (r == 1) {
+		a->lost = faccessat(s->dir, "release", F_OK, AT_SYMLINK_NOFOLLOW) == 0;	/* made by the first upgrade's end */
 		return 0;
+	}
 	if (r == 0 && (r = dray_json_parse((const char *)p, len, false, &doc, e)) == 0)
 		r = dray_json_is_obj(doc) ? read_anchor(doc, a, e) : dray_fail(e, DRAY_E_FORMAT, "not a JSON object");
 	dray_json_free(doc);
@@ -101,6 +125,15 @@ inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_
 		return dray_hint(e, "put the file back from a backup; deleting it drops the downgrade floor");
 	}
 	return 0;
+}
+
+static void
+set_hash(struct dray_json *o, const char *key, const uint8_t hash[32])
+{
+	char hex[2 * 32 + 1];
+
+	if (!all_zero(hash))
+		dray_json_set_str(o, key, dray_hex(hash, 32, hex));
 }
 
 int
@@ -117,6 +150,7 @@ inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct
 		o = dray_json_push_obj(list);
 		dray_json_set_str(o, "product", a->floors[i].product);
 		dray_json_set_int(o, "counter", (int64_t)a->floors[i].counter);
+		set_hash(o, "release", a->floors[i].release);
 	}
 	if (a->installed.known) {
 		o = dray_json_set_obj(doc, "installed");
@@ -124,6 +158,7 @@ inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct
 		dray_json_set_str(o, "version", a->installed.version);
 		dray_json_set_int(o, "counter", (int64_t)a->installed.counter);
 		dray_json_set_str(o, "id", dray_hex(a->installed.id, 32, hex));
+		set_hash(o, "release", a->installed.release);
 	}
 	rc = dray_json_write(doc, &text, &len, e);
 	dray_json_free(doc);
@@ -133,34 +168,36 @@ inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct
 	return rc == 0 ? 0 : dray_wrap(e, "%s/%s", s->rel, ANCHOR);
 }
 
-uint64_t
+const struct inst_floor *
 inst_anchor_floor(const struct inst_anchor *a, const char *product)
 {
-	size_t i;
-
-	for (i = 0; i < a->n_floors; i++)
+	for (size_t i = 0; i < a->n_floors; i++)
 		if (strcmp(a->floors[i].product, product) == 0)
-			return a->floors[i].counter;
-	return 0;
+			return &a->floors[i];
+	return NULL;
 }
 
 int
-inst_anchor_raise(struct inst_anchor *a, const char *product, uint64_t counter, struct dray_err *e)
+inst_anchor_raise(struct inst_anchor *a, const struct inst_installed *now, struct dray_err *e)
 {
+	struct inst_floor *f;
 	size_t i;
 
 	for (i = 0; i < a->n_floors; i++)
-		if (strcmp(a->floors[i].product, product) == 0)
+		if (strcmp(a->floors[i].product, now->product) == 0)
 			break;
 	if (i == sizeof(a->floors) / sizeof(a->floors[0]))
-		return dray_fail(e, DRAY_E_SYSTEM, "floors of %zu products are recorded; no room for %s", i, product);
+		return dray_fail(e, DRAY_E_SYSTEM, "floors of %zu products are recorded; no room for %s", i, now->product);
+	f = &a->floors[i];
 	if (i == a->n_floors) {
-		snprintf(a->floors[i].product, sizeof(a->floors[i].product), "%s", product);
-		a->floors[i].counter = 0;
+		*f = (struct inst_floor){ .counter = 0 };
+		memcpy(f->product, now->product, sizeof(f->product));
 		a->n_floors++;
 	}
-	if (counter > a->floors[i].counter)
-		a->floors[i].counter = counter;
+	if (now->counter > f->counter) {
+		f->counter = now->counter;
+		memcpy(f->release, now->release, sizeof(f->release));
+	}
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct inst_front {
 	struct inst_policy policy;	/* plan, apply */
 	const char *profile;		/* ... and what it is read from */
 	struct tool_list symlinks;
+	uint64_t allow_downgrade;	/* the one counter that may be older; 0: none */
 	const char *bundle;		/* path as given; NULL: none */
 	struct inst_state st;
 	struct inst_anchor anchor;
@@ -42,10 +43,6 @@ DRAY_MUST_CHECK int inst_front_state(struct inst_front *f, bool write, struct dr
 DRAY_MUST_CHECK int inst_front_look(struct inst_front *f, struct dray_err *e);
 /** inst_front_existing - for writing, but only if there is one: a tree that never had an upgrade gets no state folder */
 DRAY_MUST_CHECK int inst_front_existing(struct inst_front *f, bool *there, struct dray_err *e);
-/** inst_front_fits - is the bundle for this system, and not older than what it had? 22, 23 */
-DRAY_MUST_CHECK int inst_front_fits(const struct inst_front *f, struct dray_err *e);
-/** inst_front_floor - the same without a record: a base that is newer than the bundle and that the tree matches */
-DRAY_MUST_CHECK int inst_front_floor(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
 /** inst_pending_text - what an interrupted run left, in words; NULL: nothing that matters */
 const char *inst_pending_text(enum inst_pending what);
 DRAY_MUST_CHECK int inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e);
@@ -70,10 +67,18 @@ int inst_front_error(const struct inst_front *f, const struct dray_err *e);
 	{ .name = "keyring", .kind = TOOL_LIST, .out = &(f).keyring, .arg = "FILE", \
 	    .help = "trusted keys; repeats (default: /etc/dray/keyring.json or /etc/dray/keyring.d)" }
 
+/* fit.c */
+/** inst_front_fits - is the bundle for this system, and not older than what it had? 22, 23 */
+DRAY_MUST_CHECK int inst_front_fits(const struct inst_front *f, struct dray_err *e);
+/** inst_front_floor - the same without a record: a base that is newer than the bundle and that the tree matches */
+DRAY_MUST_CHECK int inst_front_floor(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
+
 /* policy.c */
 /** inst_policy_read - what plan and apply let the operator decide beforehand, from the options; DRAY_E_USAGE */
 DRAY_MUST_CHECK int inst_policy_read(struct inst_front *f, struct dray_err *e);
 #define INST_OPTS_POLICY(f) \
+	{ .name = "allow-downgrade", .kind = TOOL_NUMBER, .out = &(f).allow_downgrade, .min = 1, .max = INT64_MAX, \
+	    .arg = "N", .help = "accept this bundle, whose release counter is N, although it is older" }, \
 	{ .name = "profile", .kind = TOOL_TEXT, .out = &(f).profile, .arg = "NAME", \
 	    .help = "preserve (default): local edits as told there; strict: the tree equals the release" }, \
 	{ .name = "symlink", .kind = TOOL_LIST, .out = &(f).symlinks, .arg = "PATH=HOW", \

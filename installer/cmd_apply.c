@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "installer/carry.h"
+#include "installer/release.h"
 
 static void
 summary(const struct inst_carry *a)
@@ -58,6 +59,8 @@ run(struct inst_carry *a, struct dray_err *e)
 	memcpy(to.product, d->product, sizeof(to.product));
 	memcpy(to.version, d->version, sizeof(to.version));
 	memcpy(to.id, dray_bundle_id(a->f.b), sizeof(to.id));
+	if (inst_release_digest(dray_bundle_index(a->f.b), to.release, e) != 0)
+		return -1;
 	if (inst_carry_out(a, &to, true, e) != 0)
 		return -1;
 	summary(a);

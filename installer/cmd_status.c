@@ -140,6 +140,7 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 	struct dray_json *o = dray_json_new_obj(), *a, *one, *parked;
 
 	set_installed(o, "installed", &f->anchor.installed);
+	dray_json_set_bool(o, "anchor_lost", f->anchor.lost);
 	a = dray_json_set_arr(o, "floors");
 	for (size_t i = 0; i < f->anchor.n_floors; i++) {
 		one = dray_json_push_obj(a);
@@ -184,6 +185,8 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 		    f->anchor.floors[i].counter);
 	if (in->known && f->anchor.n_floors == 0)
 		inst_say(f, "no floor is known");
+	if (f->anchor.lost)
+		inst_say(f, "anchor.json is gone from %s: the next upgrade is trusted anew", f->st.rel);
 	for (size_t i = 0; i < n; i++) {
 		inst_say(f, "generation %u: %s%s%s%s%s, %s%s", (unsigned)g[i].number, g[i].state,
 		    g[i].known && g[i].from.known ? ", from " : "", g[i].known && g[i].from.known ? g[i].from.version : "",

@@ -1,6 +1,7 @@
 /*
  * command.c - commands that are printed for a person to run next: the same options as in this run, quoted for a shell.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,12 @@ add_word(char **text, const char *word, bool quote)
 static void
 add_policy(char **text, const struct inst_front *f)
 {
+	char number[48];
+
+	if (f->allow_downgrade != 0) {
+		snprintf(number, sizeof(number), "--allow-downgrade %" PRIu64, f->allow_downgrade);
+		add_word(text, number, false);
+	}
 	if (f->profile != NULL) {
 		add_word(text, "--profile", false);
 		add_word(text, f->profile, true);

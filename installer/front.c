@@ -1,5 +1,5 @@
 /*
- * front.c - what happens before a plan: keyring, bundle, state folder, and whether the bundle is for this system.
+ * front.c - what happens before a plan: keyring, bundle, state folder, and what this user may do.
  */
 #include <sys/stat.h>
 
@@ -133,55 +133,6 @@ inst_front_existing(struct inst_front *f, bool *there, struct dray_err *e)
 		return 0;
 	inst_state_close(&f->st);
 	return inst_front_state(f, true, e);
-}
-
-int
-inst_front_fits(const struct inst_front *f, struct dray_err *e)
-{
-	const struct dray_desc *d = dray_bundle_desc(f->b);
-	const struct inst_installed *have = &f->anchor.installed;
-	uint64_t floor;
-	bool fits;
-
-	if (strcmp(d->os, "any") != 0 && strcmp(d->os, os_name()) != 0) {
-		dray_fail(e, DRAY_E_SYSTEM, "the bundle is for %s, this system is %s", d->os, os_name());
-		return dray_hint(e, "take the bundle that was built for %s", os_name());
-	}
-	if (have->known) {
-		fits = strcmp(have->product, d->product) == 0;
-		for (size_t i = 0; i < d->n_compatible; i++)
-			fits |= strcmp(have->product, d->compatible[i]) == 0;
-		if (!fits) {
-			dray_fail(e, DRAY_E_SYSTEM, "the bundle is for product %s, but %s has %s %s", d->product, f->root,
-			    have->product, have->version);
-			return dray_hint(e, "take a bundle for %s, or name the right --root", have->product);
-		}
-	}
-	floor = inst_anchor_floor(&f->anchor, d->product);
-	if (d->counter < floor) {
-		dray_fail(e, DRAY_E_FLOOR, "%s %s has release counter %" PRIu64 ", but %s already had %" PRIu64,
-		    d->product, d->version, d->counter, f->root, floor);
-		return dray_hint(e, "older releases are refused; to go back to the state before, use rollback");
-	}
-	return 0;
-}
-
-int
-inst_front_floor(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e)
-{
-	const struct dray_desc *d = dray_bundle_desc(f->b);
-	size_t best = 0;
-
-	if (f->anchor.installed.known || inst_anchor_floor(&f->anchor, d->product) != 0)
-		return 0;
-	for (size_t i = 1; i < d->n_bases; i++)
-		if (p->matched[i] > p->matched[best])
-			best = i;
-	if (d->n_bases == 0 || p->matched[best] == 0 || d->bases[best].history || d->bases[best].counter <= d->counter)
-		return 0;
-	dray_fail(e, DRAY_E_FLOOR, "%s %s has release counter %" PRIu64 ", but %s looks like %s with %" PRIu64, d->product,
-	    d->version, d->counter, f->root, d->bases[best].version, d->bases[best].counter);
-	return dray_hint(e, "older releases are refused");
 }
 
 const char *

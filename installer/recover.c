@@ -65,7 +65,7 @@ inst_finish(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e)
 	/* absent: an earlier run moved it and was cut */
 	if (renameat(tx->dir, "head", s->dir, name) == -1 && errno != ENOENT)
 		return dray_fail_errno(e, "keep the record of the release");
-	if (inst_anchor_load(s, &a, e) != 0 || inst_anchor_raise(&a, tx->to.product, tx->to.counter, e) != 0)
+	if (inst_anchor_load(s, &a, e) != 0 || inst_anchor_raise(&a, &tx->to, e) != 0)
 		return -1;
 	a.installed = tx->to;
 	if (inst_anchor_save(s, &a, e) != 0 || inst_state_mark(s, false, e) != 0)

@@ -52,19 +52,28 @@ struct inst_installed {		/* what the anchor says of the tree */
 	char product[65], version[65];
 	uint64_t counter;
 	uint8_t id[32];		/* bundle id */
+	uint8_t release[32];	/* release.h; all zero: not known */
+};
+
+struct inst_floor {		/* the highest counter that a product had here, and which release that was */
+	char product[65];
+	uint64_t counter;
+	uint8_t release[32];	/* all zero: not known */
 };
 
 struct inst_anchor {
+	bool lost;		/* upgrades were made here, but the file is gone */
 	struct inst_installed installed;
 	size_t n_floors;
-	struct { char product[65]; uint64_t counter; } floors[64];
+	struct inst_floor floors[64];
 };
 
 DRAY_MUST_CHECK int inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_err *e);
 DRAY_MUST_CHECK int inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct dray_err *e);
-uint64_t inst_anchor_floor(const struct inst_anchor *a, const char *product);	/* 0: none */
-/** inst_anchor_raise - never lowers; fails when too many products are recorded */
-DRAY_MUST_CHECK int inst_anchor_raise(struct inst_anchor *a, const char *product, uint64_t counter, struct dray_err *e);
+/** inst_anchor_floor - NULL: none */
+const struct inst_floor *inst_anchor_floor(const struct inst_anchor *a, const char *product);
+/** inst_anchor_raise - to what is installed now; never lowers; fails when too many products are recorded */
+DRAY_MUST_CHECK int inst_anchor_raise(struct inst_anchor *a, const struct inst_installed *now, struct dray_err *e);
 
 /** inst_head_open - the stored head of an installed bundle as a bundle without blocks; its id is the trust */
 DRAY_MUST_CHECK int inst_head_open(const struct inst_state *s, const uint8_t id[32], int *fd,

@@ -182,15 +182,17 @@ an_anchor_comes_back_and_floors_never_fall(void)
 	CHECK_EQ(inst_state_open(root, NULL, true, &s, &e), 0);
 	CHECK_EQ(inst_anchor_load(&s, &b, &e), 0);
 	CHECK(!b.installed.known);
-	CHECK_EQ(inst_anchor_raise(&a, "demo", 7, &e), 0);
-	CHECK_EQ(inst_anchor_raise(&a, "other", 2, &e), 0);
-	CHECK_EQ(inst_anchor_raise(&a, "demo", 3, &e), 0);
+	CHECK_EQ(inst_anchor_raise(&a, &(struct inst_installed){ .product = "demo", .counter = 7, .release = "r7" }, &e), 0);
+	CHECK_EQ(inst_anchor_raise(&a, &(struct inst_installed){ .product = "other", .counter = 2 }, &e), 0);
+	CHECK_EQ(inst_anchor_raise(&a, &(struct inst_installed){ .product = "demo", .counter = 3, .release = "r3" }, &e), 0);
 	a.installed = (struct inst_installed){ .known = true, .product = "demo", .version = "1.0", .counter = 7, .id = { 9 } };
 	CHECK_EQ(inst_anchor_save(&s, &a, &e), 0);
 	CHECK_EQ(inst_anchor_load(&s, &b, &e), 0);
-	CHECK_EQ(inst_anchor_floor(&b, "demo"), 7);
-	CHECK_EQ(inst_anchor_floor(&b, "other"), 2);
-	CHECK_EQ(inst_anchor_floor(&b, "none"), 0);
+	CHECK(inst_anchor_floor(&b, "demo") != NULL && inst_anchor_floor(&b, "demo")->counter == 7 &&
+	    memcmp(inst_anchor_floor(&b, "demo")->release, "r7\0", 3) == 0);
+	CHECK(inst_anchor_floor(&b, "other") != NULL && inst_anchor_floor(&b, "other")->counter == 2 &&
+	    inst_anchor_floor(&b, "other")->release[0] == 0);
+	CHECK(inst_anchor_floor(&b, "none") == NULL);
 	CHECK(b.installed.known && b.installed.id[0] == 9);
 	CHECK_STR(b.installed.version, "1.0");
 	CHECK_EQ(inst_write_file(s.dir, "anchor.json", "{\"dray_anchor\":1,", 17, 0600, &e), 0);
