@@ -140,7 +140,8 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 	struct dray_json *o = dray_json_new_obj(), *a, *one, *parked;
 
 	set_installed(o, "installed", &f->anchor.installed);
-	dray_json_set_bool(o, "anchor_lost", f->anchor.lost);
+	if (f->anchor.lost)
+		dray_json_set_bool(o, "anchor_lost", true);
 	a = dray_json_set_arr(o, "floors");
 	for (size_t i = 0; i < f->anchor.n_floors; i++) {
 		one = dray_json_push_obj(a);
