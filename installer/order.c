@@ -10,10 +10,8 @@
 
 #include "installer/planning.h"
 
-struct made { struct inst_op op; uint32_t item; };
-
 struct making {
-	struct made *v;
+	struct inst_op *v;
 	size_t n, cap;
 };
 
@@ -99,7 +97,7 @@ rank_of(const struct inst_planning *pl, const struct inst_item *it, const struct
 static int
 made_cmp(const void *a, const void *b)
 {
-	const struct inst_op *x = &((const struct made *)a)->op, *y = &((const struct made *)b)->op;
+	const struct inst_op *x = *(const struct inst_op *const *)a, *y = *(const struct inst_op *const *)b;
 	int c;
 
 	if (x->rank != y->rank)
@@ -114,12 +112,12 @@ made_cmp(const void *a, const void *b)
 	return x->rank >= INST_RANK_REMOVE ? -c : c;
 }
 
-static struct made *
+static struct inst_op *
 add(struct making *mk, struct dray_err *e)
 {
 	if (mk->n == mk->cap) {
-		size_t cap = mk->cap == 0 ? 256 : mk->cap * 2;
-		struct made *v;
+		size_t cap = mk->cap + mk->cap / 4 + 256;
+		struct inst_op *v;
 
 		if (cap > UINT32_MAX / 2 || (v = realloc(mk->v, cap * sizeof(*v))) == NULL) {
 			dray_fail(e, DRAY_E_IO, "out of memory");
@@ -130,8 +128,8 @@ add(struct making *mk, struct dray_err *e)
 	}
 	memset(&mk->v[mk->n], 0, sizeof(*mk->v));
 	mk->v[mk->n].item = DRAY_NONE;
-	mk->v[mk->n].op.slot = DRAY_NONE;
-	mk->v[mk->n].op.entry = DRAY_NONE;
+	mk->v[mk->n].slot = DRAY_NONE;
+	mk->v[mk->n].entry = DRAY_NONE;
 	return &mk->v[mk->n++];
 }
 
@@ -181,7 +179,7 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	struct inst_item *it = &pl->items[i];
 	struct dray_entry en;
 	struct dray_state s;
-	struct made *m;
+	struct inst_op *m;
 
 	it->made = DRAY_NONE;
 	if (it->top != DRAY_NONE || it->silent)
@@ -194,29 +192,29 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	dray_index_entry(pl->ix, it->row, &en);
 	m->item = i;
 	it->made = (uint32_t)(mk->n - 1);
-	m->op.kind = it->decision == INST_D_META ? INST_OP_META : INST_OP_SWAP;
-	m->op.rank = rank_of(pl, it, &en);
-	if (inst_where_keep(pl->plan, &en, &m->op.path, &m->op.len, e) != 0)
+	m->kind = it->decision == INST_D_META ? INST_OP_META : INST_OP_SWAP;
+	m->rank = rank_of(pl, it, &en);
+	if (inst_where_keep(pl->plan, &en, &m->path, &m->len, e) != 0)
 		return -1;
-	m->op.entry = it->row;
-	m->op.old = it->id;
-	m->op.site = m->op.kind == INST_OP_META ? it->site : it->up_site;
-	if (inst_sites_overlay(pl->sites, m->op.site))
-		m->op.old.btime_sec = 0, m->op.old.btime_nsec = 0;
-	lock(&m->op, it->locks);
-	if (m->op.kind == INST_OP_META) {
-		m->op.now = m->op.old;
-		m->op.nlink = it->nlink;
-		return fill_meta(pl, it, &m->op, false, e);
+	m->entry = it->row;
+	m->old = it->id;
+	m->site = m->kind == INST_OP_META ? it->site : it->up_site;
+	if (inst_sites_overlay(pl->sites, m->site))
+		m->old.btime_sec = 0, m->old.btime_nsec = 0;
+	lock(m, it->locks);
+	if (m->kind == INST_OP_META) {
+		m->now = m->old;
+		m->nlink = it->nlink;
+		return fill_meta(pl, it, m, false, e);
 	}
 	if (it->park || it->park_inside)
-		m->op.flags |= INST_OP_PARK;
+		m->flags |= INST_OP_PARK;
 	if (it->decision != INST_D_REMOVE && inst_item_target(pl, it, &s))
-		m->op.now.type = s.type;
-	if (m->op.now.type == it->id.type)
-		m->op.locks_after = m->op.locks_before;	/* not the release's: they stay as they were here */
-	if (it->id.type == DRAY_DIR || m->op.now.type == DRAY_DIR)
-		m->op.flags |= INST_OP_SUBTREE;
+		m->now.type = s.type;
+	if (m->now.type == it->id.type)
+		m->locks_after = m->locks_before;	/* not the release's: they stay as they were here */
+	if (it->id.type == DRAY_DIR || m->now.type == DRAY_DIR)
+		m->flags |= INST_OP_SUBTREE;
 	return 0;
 }
 
@@ -257,14 +255,14 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 	const struct inst_item *it = &found;
 	struct dray_state s;
 	uint32_t row = inst_where_row(pl->plan, d->path, d->len);
-	struct made *m;
+	struct inst_op *m;
 	bool known;
 
 	if (row != DRAY_NONE && pl->at[row] != DRAY_NONE && pl->items[pl->at[row]].id.type == DRAY_DIR) {
 		it = &pl->items[pl->at[row]];
 		if (it->decision == INST_D_META) {
 			/* it has an op: one that sets the time as well */
-			struct inst_op *op = &mk->v[it->made].op;
+			struct inst_op *op = &mk->v[it->made];
 
 			if ((op->after.has & DRAY_HAS_MTIME) != 0)
 				return 0;
@@ -281,23 +279,23 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 		return 0;
 	if ((m = add(mk, e)) == NULL)
 		return -1;
-	m->op.kind = INST_OP_META;
-	m->op.rank = INST_RANK_META;
-	m->op.path = d->path;
-	m->op.len = d->len;
-	m->op.old = it->id;
-	m->op.site = d->site;
-	if (inst_sites_overlay(pl->sites, m->op.site))
-		m->op.old.btime_sec = 0, m->op.old.btime_nsec = 0;
-	m->op.now = m->op.old;
-	lock(&m->op, it->locks);
+	m->kind = INST_OP_META;
+	m->rank = INST_RANK_META;
+	m->path = d->path;
+	m->len = d->len;
+	m->old = it->id;
+	m->site = d->site;
+	if (inst_sites_overlay(pl->sites, m->site))
+		m->old.btime_sec = 0, m->old.btime_nsec = 0;
+	m->now = m->old;
+	lock(m, it->locks);
 	if (known) {
-		m->op.entry = row;
-		return fill_meta(pl, it, &m->op, true, e);
+		m->entry = row;
+		return fill_meta(pl, it, m, true, e);
 	}
-	m->op.after = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = it->meta.mtime_sec,
+	m->after = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = it->meta.mtime_sec,
 	    .mtime_nsec = it->meta.mtime_nsec };
-	m->op.before = m->op.after;
+	m->before = m->after;
 	return 0;
 }
 
@@ -319,9 +317,9 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 		goto out;
 	}
 	for (size_t i = 0; i < n_made; i++)
-		if (mk->v[i].op.kind == INST_OP_SWAP)
-			must[n++] = (struct parent){ mk->v[i].op.path,
-			    inst_parent_len(mk->v[i].op.path, mk->v[i].op.len), mk->v[i].op.site };
+		if (mk->v[i].kind == INST_OP_SWAP)
+			must[n++] = (struct parent){ mk->v[i].path,
+			    inst_parent_len(mk->v[i].path, mk->v[i].len), mk->v[i].site };
 	qsort(must, n, sizeof(*must), parent_cmp);
 	for (size_t i = 0; i < n; i++)
 		if ((i == 0 || parent_cmp(&must[i - 1], &must[i]) != 0) && dir_time(pl, &w, &must[i], true, mk, e) != 0)
@@ -346,45 +344,77 @@ out:
 	return rc;
 }
 
+/* v[i] becomes what v[from[i]] was, in place, because there may be a hundred thousand; uses up @from */
+static void
+permute(struct inst_op *v, uint32_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct inst_op held = v[i];
+		size_t at = i;
+
+		while (from[at] != i) {
+			size_t next = from[at];
+
+			v[at] = v[next];
+			from[at] = (uint32_t)at;
+			at = next;
+		}
+		v[at] = held;
+		from[at] = (uint32_t)at;
+	}
+}
+
+static int
+sort_ops(struct inst_op *v, size_t n, struct dray_err *e)
+{
+	struct inst_op **by = malloc((n + 1) * sizeof(*by));
+	uint32_t *from = malloc((n + 1) * sizeof(*from));
+	int rc = 0;
+
+	if (by == NULL || from == NULL) {
+		rc = dray_fail(e, DRAY_E_IO, "out of memory");
+	} else if (n > 0) {
+		for (size_t i = 0; i < n; i++)
+			by[i] = &v[i];
+		qsort(by, n, sizeof(*by), made_cmp);
+		for (size_t i = 0; i < n; i++)
+			from[i] = (uint32_t)(by[i] - v);
+		permute(v, from, n);
+	}
+	free(by);
+	free(from);
+	return rc;
+}
+
 int
 inst_order(struct inst_planning *pl, struct dray_err *e)
 {
 	struct inst_plan *p = pl->plan;
 	struct making mk = { NULL, 0, 0 };
 	uint32_t *op_of = NULL;
-	int rc = -1;
+	int rc = 0;
 
-	for (size_t i = 0; i < pl->n; i++)
-		if (item_op(pl, (uint32_t)i, &mk, e) != 0)
-			goto out;
-	if (dir_times(pl, &mk, e) != 0)
-		goto out;
-	if (mk.n > 0)
-		qsort(mk.v, mk.n, sizeof(*mk.v), made_cmp);
-	if ((op_of = malloc((pl->n + 1) * sizeof(*op_of))) == NULL ||
-	    (p->ops = calloc(mk.n + 1, sizeof(*p->ops))) == NULL) {
-		dray_fail(e, DRAY_E_IO, "out of memory");
-		goto out;
-	}
+	for (size_t i = 0; i < pl->n && rc == 0; i++)
+		rc = item_op(pl, (uint32_t)i, &mk, e);
+	if (rc == 0)
+		rc = dir_times(pl, &mk, e);
+	/* the plan owns them and their attributes, whatever happens */
+	p->ops = mk.v;
+	p->n_ops = mk.n;
+	if (rc != 0 || sort_ops(p->ops, p->n_ops, e) != 0)
+		return -1;
+	if ((op_of = malloc((pl->n + 1) * sizeof(*op_of))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
 	memset(op_of, 0xff, (pl->n + 1) * sizeof(*op_of));
-	for (size_t i = 0; i < mk.n; i++) {
-		p->ops[i] = mk.v[i].op;
+	for (size_t i = 0; i < p->n_ops; i++) {
 		if (p->ops[i].kind == INST_OP_SWAP) {
 			p->ops[i].slot = (uint32_t)i;
 			p->n_swaps++;
 		}
-		if (mk.v[i].item != DRAY_NONE)
-			op_of[mk.v[i].item] = (uint32_t)i;
+		if (p->ops[i].item != DRAY_NONE)
+			op_of[p->ops[i].item] = (uint32_t)i;
 	}
-	p->n_ops = mk.n;
-	mk.n = 0;	/* the plan owns their attributes now */
 	rc = inst_nodes(pl, op_of, e);
-out:
-	for (size_t i = 0; i < mk.n; i++) {
-		inst_meta_free(&mk.v[i].op.before);
-		inst_meta_free(&mk.v[i].op.after);
-	}
-	free(mk.v);
 	free(op_of);
 	return rc;
 }

@@ -166,9 +166,13 @@ add_parents(struct inst_planning *pl, struct dray_err *e)
 static void
 arrange(struct inst_planning *pl)
 {
+	bool sorted = true;
 	struct dray_entry en, up;
 
-	if (pl->n > 0)
+	/* nearly always they are in order: sorting them takes as much memory again */
+	for (size_t i = 1; i < pl->n && sorted; i++)
+		sorted = pl->items[i - 1].row < pl->items[i].row;
+	if (!sorted)
 		qsort(pl->items, pl->n, sizeof(*pl->items), item_cmp);
 	for (size_t i = 0; i < pl->n; i++) {
 		uint32_t at = i == 0 ? DRAY_NONE : (uint32_t)(i - 1);

@@ -68,6 +68,7 @@ struct inst_site {
 struct inst_op {
 	uint8_t kind, rank, flags;
 	uint8_t site;		/* SWAP: where slot and target lie; META: where the object lies */
+	uint32_t item;		/* while the plan is made; not in the journal */
 	uint32_t slot;		/* SWAP: its number, dense from 0 in op order; META: DRAY_NONE */
 	const char *path;	/* in the plan's arena or the index; not NUL-terminated */
 	size_t len;
