@@ -5,6 +5,7 @@
 
 #include "builder/build.h"
 #include "builder/diff.h"
+#include "builder/export_read.h"
 #include "builder/extract.h"
 #include "builder/sign.h"
 #include "tool/look.h"
@@ -31,6 +32,9 @@ static const struct tool_cmd cmds[] = {
 	  build_cmd_extract },
 	{ "diff", "A B [-a]", "the first difference between two bundles, trees or archives (exit 20), or none (0)",
 	  "dray diff mine.dray theirs.dray\ndray diff -a up.dray dir:/srv/new\n", build_cmd_diff },
+	{ "report", "FILE [--paths N] [--earlier FILE]",
+	  "what was done on a machine: a file of `dray-install status --export`, checked",
+	  "dray report site-7.evidence\ndray report site-7.evidence --earlier last-year.evidence\n", build_cmd_report },
 	{ .name = NULL },
 };
 

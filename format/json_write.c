@@ -114,6 +114,12 @@ dray_json_push_str(struct dray_json *a, const char *s)
 }
 
 void
+dray_json_push_copy(struct dray_json *a, const struct dray_json *v)
+{
+	(void)add(a, NULL, json_object_get(readable(v)));
+}
+
+void
 dray_json_push_int(struct dray_json *a, int64_t n)
 {
 	(void)add(a, NULL, json_object_new_int64(n));

@@ -13,6 +13,7 @@
 #include <sys/sysctl.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -351,6 +352,30 @@ os_mknod_at(int dir, const char *name, uint32_t mode, uint32_t rdev_major, uint3
 	if (S_ISFIFO((mode_t)mode))
 		return mkfifoat(dir, name, (mode_t)mode & 07777);
 	return mknodat(dir, name, (mode_t)mode, makedev(rdev_major, rdev_minor));
+}
+
+/* nmount(2) takes pairs of names and values */
+static void
+pair(struct iovec *v, char *name, char *value)
+{
+	v[0] = (struct iovec){ .iov_base = name, .iov_len = strlen(name) + 1 };
+	v[1] = (struct iovec){ .iov_base = value, .iov_len = value == NULL ? 0 : strlen(value) + 1 };
+}
+
+int
+os_remount(const char *path, bool read_only)
+{
+	char fstype[] = "fstype", fspath[] = "fspath";
+	struct statfs fs;
+	struct iovec v[4];
+	uint64_t flags;
+
+	if (statfs(path, &fs) != 0)
+		return -1;
+	flags = (uint64_t)fs.f_flags & MNT_UPDATEMASK & ~(uint64_t)MNT_RDONLY;
+	pair(v, fstype, fs.f_fstypename);
+	pair(v + 2, fspath, fs.f_mntonname);
+	return nmount(v, 4, (int)(flags | MNT_UPDATE | (read_only ? MNT_RDONLY : 0)));
 }
 
 uint64_t

@@ -7,9 +7,11 @@
 #endif
 
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -327,6 +329,23 @@ int
 os_mknod_at(int dir, const char *name, uint32_t mode, uint32_t rdev_major, uint32_t rdev_minor)
 {
 	return mknodat(dir, name, (mode_t)mode, makedev(rdev_major, rdev_minor));
+}
+
+int
+os_remount(const char *path, bool read_only)
+{
+	static const struct { unsigned long st, ms; } kept[] = { { ST_NOSUID, MS_NOSUID }, { ST_NODEV, MS_NODEV },
+		{ ST_NOEXEC, MS_NOEXEC }, { ST_SYNCHRONOUS, MS_SYNCHRONOUS }, { ST_MANDLOCK, MS_MANDLOCK },
+		{ ST_NOATIME, MS_NOATIME }, { ST_NODIRATIME, MS_NODIRATIME }, { ST_RELATIME, MS_RELATIME } };
+	unsigned long flags = MS_REMOUNT | (read_only ? MS_RDONLY : 0ul);
+	struct statvfs vfs;
+
+	if (statvfs(path, &vfs) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if ((vfs.f_flag & kept[i].st) != 0)
+			flags |= kept[i].ms;
+	return mount(NULL, path, NULL, flags, NULL);
 }
 
 uint64_t

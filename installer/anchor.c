@@ -70,6 +70,24 @@ read_installed(const struct dray_json *o, struct inst_installed *in, struct dray
 }
 
 static int
+read_tip(const struct dray_json *o, struct inst_anchor *a, struct dray_err *e)
+{
+	const struct dray_json *tip;
+	const char *hex;
+	size_t len;
+	int64_t n;
+
+	if (dray_json_obj(o, "evidence", &tip, ANCHOR, e) != 0 ||
+	    dray_json_int(tip, "records", 1, INT64_MAX, &n, ANCHOR, e) != 0 ||
+	    dray_json_str(tip, "last", &hex, &len, ANCHOR, e) != 0)
+		return -1;
+	if (!dray_unhex(hex, len, a->last, sizeof(a->last)))
+		return dray_fail(e, DRAY_E_FORMAT, "\"last\" is not 64 hex digits");
+	a->records = (uint64_t)n;
+	return 0;
+}
+
+static int
 read_anchor(const struct dray_json *o, struct inst_anchor *a, struct dray_err *e)
 {
 	const struct dray_json *list, *sub;
@@ -92,6 +110,8 @@ read_anchor(const struct dray_json *o, struct inst_anchor *a, struct dray_err *e
 		a->floors[i].counter = (uint64_t)n;
 		a->n_floors = i + 1;
 	}
+	if (dray_json_has(o, "evidence") && read_tip(o, a, e) != 0)
+		return -1;
 	if (!dray_json_has(o, "installed"))
 		return 0;
 	if (dray_json_obj(o, "installed", &sub, ANCHOR, e) != 0)
@@ -136,13 +156,12 @@ set_hash(struct dray_json *o, const char *key, const uint8_t hash[32])
 		dray_json_set_str(o, key, dray_hex(hash, 32, hex));
 }
 
-int
-inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct dray_err *e)
+void
+inst_anchor_json(const struct inst_anchor *a, struct dray_json *doc)
 {
-	struct dray_json *doc = dray_json_new_obj(), *list, *o;
-	char hex[2 * 32 + 1], *text = NULL;
-	size_t len, i;
-	int rc;
+	struct dray_json *list, *o;
+	char hex[2 * 32 + 1];
+	size_t i;
 
 	dray_json_set_int(doc, "dray_anchor", 1);
 	list = dray_json_set_arr(doc, "floors");
@@ -152,6 +171,11 @@ inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct
 		dray_json_set_int(o, "counter", (int64_t)a->floors[i].counter);
 		set_hash(o, "release", a->floors[i].release);
 	}
+	if (a->records > 0) {
+		o = dray_json_set_obj(doc, "evidence");
+		dray_json_set_int(o, "records", (int64_t)a->records);
+		dray_json_set_str(o, "last", dray_hex(a->last, 32, hex));
+	}
 	if (a->installed.known) {
 		o = dray_json_set_obj(doc, "installed");
 		dray_json_set_str(o, "product", a->installed.product);
@@ -160,12 +184,49 @@ inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct
 		dray_json_set_str(o, "id", dray_hex(a->installed.id, 32, hex));
 		set_hash(o, "release", a->installed.release);
 	}
+}
+
+int
+inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct dray_err *e)
+{
+	struct dray_json *doc = dray_json_new_obj();
+	char *text = NULL;
+	size_t len;
+	int rc;
+
+	inst_anchor_json(a, doc);
 	rc = dray_json_write(doc, &text, &len, e);
 	dray_json_free(doc);
 	if (rc == 0)
 		rc = inst_write_file(s->dir, ANCHOR, text, len, 0600, e);
 	free(text);
 	return rc == 0 ? 0 : dray_wrap(e, "%s/%s", s->rel, ANCHOR);
+}
+
+void
+inst_installed_of(const struct dray_bundle *b, struct inst_installed *in)
+{
+	const struct dray_desc *d = dray_bundle_desc(b);
+
+	*in = (struct inst_installed){ .known = true, .counter = d->counter };
+	memcpy(in->product, d->product, sizeof(in->product));
+	memcpy(in->version, d->version, sizeof(in->version));
+	memcpy(in->id, dray_bundle_id(b), sizeof(in->id));
+}
+
+void
+inst_installed_json(struct dray_json *o, const char *key, const struct inst_installed *in)
+{
+	struct dray_json *i;
+	char hex[65];
+
+	if (!in->known)
+		return;
+	i = dray_json_set_obj(o, key);
+	dray_json_set_str(i, "product", in->product);
+	dray_json_set_str(i, "version", in->version);
+	dray_json_set_int(i, "counter", (int64_t)in->counter);
+	dray_json_set_str(i, "bundle_id", dray_hex(in->id, 32, hex));
 }
 
 const struct inst_floor *

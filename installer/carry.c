@@ -8,19 +8,21 @@
 #include "dray/path.h"
 
 #include "installer/carry.h"
+#include "installer/hook.h"
 #include "installer/stage.h"
 #include "installer/switch.h"
 
 void
-inst_carry_init(struct inst_carry *a)
+inst_carry_init(struct inst_carry *a, const char *verb)
 {
 	memset(a, 0, sizeof(*a));
-	inst_front_init(&a->f);
+	inst_front_init(&a->f, verb);
 }
 
 void
 inst_carry_close(struct inst_carry *a)
 {
+	inst_say_torn(&a->f);
 	inst_tx_close(a->tx);
 	inst_tx_close(a->earlier);
 	inst_foreign_free(&a->foreign);
@@ -43,8 +45,12 @@ finish_pending(struct inst_carry *a, struct dray_err *e)
 {
 	const char *what;
 
-	if (inst_recover(&a->f.st, false, false, &a->recovered, &a->foreign, e) != 0)
-		return dray_wrap(e, "finish what an earlier run began");
+	if (inst_recover(&a->f.st, false, false, &a->recovered, &a->foreign, e) != 0) {
+		dray_wrap(e, "finish what an earlier run began");
+		if (a->recovered != INST_PENDING_NONE)
+			inst_front_record(&a->f, NULL, e);
+		return -1;
+	}
 	if ((what = inst_pending_text(a->recovered)) != NULL)
 		inst_say(&a->f, "%s; that is finished now", what);
 	inst_print_paths(&a->f, "changed by somebody else meanwhile; left alone or kept in the stash:", &a->foreign);
@@ -57,6 +63,9 @@ finish_pending(struct inst_carry *a, struct dray_err *e)
 int
 inst_carry_begin(struct inst_carry *a, struct dray_err *e)
 {
+	if (a->verify_writes)
+		inst_run_option(&a->f.run, "verify-writes");
+	a->f.run.allow_downgrade = a->f.allow_downgrade;
 	if (inst_front_bundle(&a->f, e) != 0 || inst_front_existing(&a->f, &a->locked, e) != 0)
 		return -1;
 	return a->locked ? finish_pending(a, e) : 0;
@@ -162,7 +171,8 @@ static int
 carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool *live, struct dray_err *e)
 {
 	if (open_earlier(a, e) != 0 || stopped(e) != 0 ||
-	    inst_tx_create(&a->f.st, a->p, &a->tx, e) != 0 || stage(a, e) != 0)
+	    inst_tx_create(&a->f.st, a->p, &a->tx, e) != 0 ||
+	    inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e) != 0 || stage(a, e) != 0)
 		return -1;
 	if (a->earlier != NULL) {
 		uint32_t number = a->earlier->number;
@@ -182,7 +192,7 @@ carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool
 		return -1;
 	}
 	a->done = true;
-	return inst_finish(&a->f.st, a->tx, e);
+	return inst_finish(&a->f.st, a->tx, &a->foreign, e);
 }
 
 /* a staging that cannot be of use to the next run is not left behind */
@@ -211,6 +221,22 @@ touches_boot(const struct inst_plan *p)
 	return false;
 }
 
+/* on a running system: will anybody finish it after a power cut? */
+static void
+warn_of_boot(const struct inst_carry *a)
+{
+	struct dray_err ignored = { .code = DRAY_OK };	/* an upgrade does not hang on its hook */
+	struct inst_front bare = a->f;
+	struct inst_hook h;
+
+	if (strcmp(a->f.root, "/") != 0 ||
+	    (inst_hook_look(&a->f.st, INST_HOOK_NONE, &h, &ignored) == 0 && inst_hook_whole(&h)))
+		return;
+	bare.bundle = NULL;
+	inst_say(&a->f, "no boot hook: after a power cut, run `dray-install resume` before anything else");
+	inst_say_command(&bare, "to have each boot do that", "hook install", NULL);
+}
+
 int
 inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, struct dray_err *e)
 {
@@ -218,6 +244,7 @@ inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head,
 
 	if (a->p->n_ops == 0)
 		return 0;
+	warn_of_boot(a);
 	if (!a->locked) {
 		inst_state_close(&a->f.st);
 		if (inst_front_state(&a->f, true, e) != 0)
@@ -225,10 +252,11 @@ inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head,
 		a->locked = true;
 	}
 	if (carry_out(a, to, head, &live, e) != 0) {
-		if (!live) {
+		if (!live)
 			dray_hint(e, "nothing live was changed");
+		inst_front_record(&a->f, a->tx, e);
+		if (!live)
 			clean_up(a, e);
-		}
 		return -1;
 	}
 	a->reboot = strcmp(a->f.root, "/") == 0 && touches_boot(a->p);
@@ -247,8 +275,6 @@ void
 inst_carry_told(const struct inst_carry *a)
 {
 	inst_print_paths(&a->f, "changed by somebody else during the switch; left or kept in the stash:", &a->foreign);
-	if (strcmp(a->f.root, "/") == 0)
-		inst_say(&a->f, "after a power cut in an upgrade, run `dray-install resume` before anything else");
 	if (a->reboot)
 		inst_say(&a->f, "boot files changed: a reboot is advised");
 }

@@ -27,7 +27,7 @@ struct inst_carry {
 	{ .name = "verify-writes", .kind = TOOL_FLAG, .out = &(a).verify_writes, \
 	    .help = "read all that was written back from the disk first" }
 
-void inst_carry_init(struct inst_carry *a);
+void inst_carry_init(struct inst_carry *a, const char *verb);
 void inst_carry_close(struct inst_carry *a);
 
 /** inst_carry_id_ok - is --plan, if given, the text of an id? DRAY_E_USAGE */

@@ -7,6 +7,7 @@
 #include "tool/tool.h"
 
 #include "installer/commit.h"
+#include "installer/evidence.h"
 
 /* options and open things of one run */
 struct inst_front {
@@ -22,6 +23,7 @@ struct inst_front {
 	struct inst_anchor anchor;
 	struct dray_keyring *keys;
 	struct dray_bundle *b;
+	struct inst_run run;
 	int fd;
 	bool told;			/* the failure is in the JSON document that was printed already */
 };
@@ -33,7 +35,7 @@ char *inst_command(const struct inst_front *f, const char *verb, const char *mor
 void inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more);
 
 /* front.c */
-void inst_front_init(struct inst_front *f);
+void inst_front_init(struct inst_front *f, const char *verb);
 void inst_front_close(struct inst_front *f);
 /** inst_front_bundle - keyring (the running system's unless named), bundle, signature, index */
 DRAY_MUST_CHECK int inst_front_bundle(struct inst_front *f, struct dray_err *e);
@@ -57,6 +59,14 @@ void inst_say(const struct inst_front *f, const char *fmt, ...) DRAY_PRINTF(2, 3
 void inst_json_error(struct inst_front *f, struct dray_json *o, const struct dray_err *e);
 /** inst_front_error - tool_error, once. Return: the exit status */
 int inst_front_error(const struct inst_front *f, const struct dray_err *e);
+
+/**
+ * inst_front_record - a run that had begun to write has failed: that is recorded; where it cannot be, that is said
+ * @tx: what it worked on, or NULL
+ */
+void inst_front_record(const struct inst_front *f, const struct inst_tx *tx, const struct dray_err *e);
+/** inst_say_torn - before the end of a run that wrote: the evidence was not what it should have been */
+void inst_say_torn(const struct inst_front *f);
 
 /* options every subcommand with a root has; the table ends after them */
 #define INST_OPTS_ROOT(f) \
@@ -117,6 +127,23 @@ DRAY_MUST_CHECK int inst_check_tree(int rootfd, const struct dray_index *ix, con
     struct inst_check *out, struct dray_err *e);
 void inst_check_free(struct inst_check *c);
 
+/* cmd_status.c: words of its JSON */
+const char *inst_state_name(const struct inst_tx *tx);
+const char *inst_pending_word(enum inst_pending p);
+
+/* cmd_log.c: status --log, --paths N, --export FILE. The state is open. */
+struct tool_runs;
+/** inst_log_check - every record held against the one before; @lists: their lists too. Problems are in @r, no failure */
+DRAY_MUST_CHECK int inst_log_check(const struct inst_front *f, bool lists, struct tool_runs *r, struct dray_err *e);
+DRAY_MUST_CHECK int inst_log(struct inst_front *f, struct dray_err *e);
+DRAY_MUST_CHECK int inst_log_paths(struct inst_front *f, uint64_t number, struct dray_err *e);
+
+/* export.c: status --export FILE: one file that goes out of the gap. DRAY_E_FORMAT when the evidence is not whole */
+DRAY_MUST_CHECK int inst_export(struct inst_front *f, const char *path, struct dray_err *e);
+
+/* restart.c: status --needs-restart */
+DRAY_MUST_CHECK int inst_restart(struct inst_front *f, struct dray_err *e);
+
 /* cmd_*.c */
 int inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self);
@@ -125,5 +152,8 @@ int inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_status(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_check(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_hook_install(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_hook_remove(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_hook_status(int argc, char **argv, const struct tool_cmd *self);
 
 #endif

@@ -2,7 +2,6 @@
  * cmd_apply.c - dray-install apply: plan, stage, commit, finish. Until the commit record nothing live is changed.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "installer/carry.h"
 #include "installer/release.h"
@@ -43,8 +42,7 @@ print_json(const struct inst_carry *a, struct dray_err *e)
 static int
 run(struct inst_carry *a, struct dray_err *e)
 {
-	struct inst_installed to = { .known = true };
-	const struct dray_desc *d;
+	struct inst_installed to;
 
 	if (inst_carry_begin(a, e) != 0 || inst_front_fits(&a->f, e) != 0)
 		return -1;
@@ -54,11 +52,7 @@ run(struct inst_carry *a, struct dray_err *e)
 		return -1;
 	}
 	assert(a->p != NULL);
-	d = dray_bundle_desc(a->f.b);
-	to.counter = d->counter;
-	memcpy(to.product, d->product, sizeof(to.product));
-	memcpy(to.version, d->version, sizeof(to.version));
-	memcpy(to.id, dray_bundle_id(a->f.b), sizeof(to.id));
+	inst_installed_of(a->f.b, &to);
 	if (inst_release_digest(dray_bundle_index(a->f.b), to.release, e) != 0)
 		return -1;
 	if (inst_carry_out(a, &to, true, e) != 0)
@@ -82,7 +76,7 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 	size_t n;
 	int rc;
 
-	inst_carry_init(&a);
+	inst_carry_init(&a, "apply");
 	if ((rc = tool_parse(argc, argv, self, opts, &a.f.common, 1, 1, operand, &n)) != -1)
 		return rc;
 	a.f.bundle = operand[0];

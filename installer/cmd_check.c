@@ -138,7 +138,7 @@ inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 	size_t n;
 	int rc;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "check");
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 1, operand, &n)) != -1)
 		return rc;
 	f.bundle = n > 0 ? operand[0] : NULL;

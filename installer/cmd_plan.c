@@ -86,7 +86,7 @@ inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self)
 	size_t n;
 	int rc;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "plan");
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 1, 1, operand, &n)) != -1)
 		return rc;
 	f.bundle = operand[0];

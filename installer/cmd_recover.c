@@ -57,8 +57,12 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_e
 
 	if (inst_front_existing(f, &there, e) != 0)
 		return -1;
-	if (there && (inst_recover(&f->st, back, true, &did, kept, e) != 0 ||
-	    inst_anchor_load(&f->st, &f->anchor, e) != 0))
+	if (there && inst_recover(&f->st, back, true, &did, kept, e) != 0) {
+		if (did != INST_PENDING_NONE)
+			inst_front_record(f, NULL, e);
+		return -1;
+	}
+	if (there && inst_anchor_load(&f->st, &f->anchor, e) != 0)
 		return -1;
 	what = inst_pending_text(did);
 	if (did == INST_PENDING_NONE)
@@ -89,11 +93,15 @@ inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self)
 	size_t n;
 	int rc;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "resume");
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
+	if (back)
+		inst_run_option(&f.run, "back");
 	tool_signals();
-	rc = resume(&f, back, &kept, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = resume(&f, back, &kept, &e);
+	inst_say_torn(&f);
+	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
 	inst_foreign_free(&kept);
 	inst_front_close(&f);
 	return rc;
@@ -214,8 +222,11 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 	if (inst_front_existing(f, &there, e) != 0)
 		goto out;
 	/* an upgrade cut in its switch is finished first: then there is one state to go back from */
-	if (there && inst_recover(&f->st, false, true, &did, &meanwhile, e) != 0)
+	if (there && inst_recover(&f->st, false, true, &did, &meanwhile, e) != 0) {
+		if (did != INST_PENDING_NONE)
+			inst_front_record(f, NULL, e);
 		goto out;
+	}
 	if (inst_pending_text(did) != NULL)
 		inst_say(f, "%s; that is finished now", inst_pending_text(did));
 	inst_print_paths(f, "changed by somebody else meanwhile; kept in the stash:", &meanwhile);
@@ -243,6 +254,8 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 		}
 		if (inst_undo(&f->st, tx, kept, e) != 0) {
 			hint_resume(f, tx, e);
+			if (tx->state == INST_TX_UNDO || tx->state == INST_TX_UNDONE)
+				inst_front_record(f, tx, e);
 			goto out;
 		}
 	}
@@ -270,11 +283,13 @@ inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self)
 	size_t n;
 	int rc;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "rollback");
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
 	tool_signals();
-	rc = rollback(&f, &kept, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = rollback(&f, &kept, &e);
+	inst_say_torn(&f);
+	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
 	inst_foreign_free(&kept);
 	inst_front_close(&f);
 	return rc;

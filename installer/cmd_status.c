@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "dray/num.h"
+#include "tool/runs.h"
 
 #include "installer/cmd.h"
 #include "installer/switch.h"
@@ -27,6 +28,14 @@ struct generation {
 	bool unsynced;
 	uint64_t bytes;
 	struct inst_foreign parked, missing;	/* @missing: file systems it lies on that are not mounted */
+};
+
+struct evidence { size_t records; bool intact; struct dray_err why; };
+
+struct asked {
+	bool log, restart;
+	uint64_t paths;		/* number of a record, 0: not asked */
+	const char *export;
 };
 
 /* bytes on disk of all in @dir; takes @dir. What vanishes meanwhile is not counted: it is a figure for people. */
@@ -58,8 +67,8 @@ disk_use(int dir, unsigned depth)
 	return sum;
 }
 
-static const char *
-state_name(const struct inst_tx *tx)
+const char *
+inst_state_name(const struct inst_tx *tx)
 {
 	switch (tx->state) {
 	case INST_TX_OPEN: return "staged";
@@ -82,7 +91,7 @@ read_generation(const struct inst_front *f, uint32_t number, struct generation *
 	if (inst_tx_open(&f->st, number, false, &tx, e) != 0)
 		return -1;
 	g->number = number;
-	g->state = state_name(tx);
+	g->state = inst_state_name(tx);
 	g->known = tx->has_plan;
 	g->unsynced = tx->unsynced;
 	g->from = tx->from;
@@ -104,23 +113,8 @@ out:
 	return rc;
 }
 
-static void
-set_installed(struct dray_json *o, const char *key, const struct inst_installed *in)
-{
-	struct dray_json *i;
-	char hex[65];
-
-	if (!in->known)
-		return;
-	i = dray_json_set_obj(o, key);
-	dray_json_set_str(i, "product", in->product);
-	dray_json_set_str(i, "version", in->version);
-	dray_json_set_int(i, "counter", (int64_t)in->counter);
-	dray_json_set_str(i, "bundle_id", dray_hex(in->id, 32, hex));
-}
-
-static const char *
-pending_word(enum inst_pending p)
+const char *
+inst_pending_word(enum inst_pending p)
 {
 	switch (p) {
 	case INST_PENDING_NONE: break;
@@ -133,13 +127,29 @@ pending_word(enum inst_pending p)
 	return "none";
 }
 
+/* the chain alone; --log looks at the lists too */
+static int
+look_evidence(const struct inst_front *f, struct evidence *ev, struct dray_err *e)
+{
+	struct tool_runs r;
+	int rc;
+
+	tool_runs_begin(&r, &f->common, NULL, true);
+	rc = inst_log_check(f, false, &r, e);
+	ev->records = r.n;
+	/* what is wrong with it is a fact to tell, no failure to look */
+	ev->intact = rc == 0 && tool_runs_end(&r, f->anchor.records, f->anchor.last, NULL, &ev->why) == 0;
+	tool_runs_free(&r);
+	return rc;
+}
+
 static int
 print_json(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n,
-    struct dray_err *e)
+    const struct evidence *ev, struct dray_err *e)
 {
 	struct dray_json *o = dray_json_new_obj(), *a, *one, *parked;
 
-	set_installed(o, "installed", &f->anchor.installed);
+	inst_installed_json(o, "installed", &f->anchor.installed);
 	if (f->anchor.lost)
 		dray_json_set_bool(o, "anchor_lost", true);
 	a = dray_json_set_arr(o, "floors");
@@ -148,7 +158,10 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 		dray_json_set_str(one, "product", f->anchor.floors[i].product);
 		dray_json_set_int(one, "counter", (int64_t)f->anchor.floors[i].counter);
 	}
-	dray_json_set_str(o, "pending", pending_word(pending));
+	one = dray_json_set_obj(o, "evidence");
+	dray_json_set_int(one, "records", (int64_t)ev->records);
+	dray_json_set_bool(one, "intact", ev->intact);
+	dray_json_set_str(o, "pending", inst_pending_word(pending));
 	a = dray_json_set_arr(o, "generations");
 	for (size_t i = 0; i < n; i++) {
 		one = dray_json_push_obj(a);
@@ -157,8 +170,8 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 		dray_json_set_int(one, "bytes", (int64_t)g[i].bytes);
 		dray_json_set_bool(one, "unsynced", g[i].unsynced);
 		if (g[i].known) {
-			set_installed(one, "from", &g[i].from);
-			set_installed(one, "to", &g[i].to);
+			inst_installed_json(one, "from", &g[i].from);
+			inst_installed_json(one, "to", &g[i].to);
 		}
 		parked = dray_json_set_arr(one, "parked");
 		for (size_t k = 0; k < g[i].parked.n; k++)
@@ -171,7 +184,8 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 }
 
 static void
-print_text(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n)
+print_text(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n,
+    const struct evidence *ev)
 {
 	const struct inst_installed *in = &f->anchor.installed;
 	char size[32];
@@ -197,6 +211,10 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 		back |= strcmp(g[i].state, "done") == 0;
 		parked |= g[i].parked.n > 0;
 	}
+	if (ev->records > 0)
+		inst_say(f, "%zu %s recorded (status --log)", ev->records, ev->records == 1 ? "run is" : "runs are");
+	if (!ev->intact)
+		inst_say(f, "%s", ev->why.text);
 	if (inst_pending_text(pending) != NULL) {
 		inst_say(f, "pending: %s", inst_pending_text(pending));
 		inst_say_command(f, "next", "resume", NULL);
@@ -217,6 +235,7 @@ static int
 status(struct inst_front *f, struct dray_err *e)
 {
 	enum inst_pending pending = INST_PENDING_NONE;
+	struct evidence ev = { .intact = true };
 	struct generation *g = NULL;
 	uint32_t *numbers = NULL, number;
 	size_t n = 0, read = 0;
@@ -234,11 +253,13 @@ status(struct inst_front *f, struct dray_err *e)
 		for (; read < n; read++)
 			if (read_generation(f, numbers[read], &g[read], e) != 0)
 				goto out;
+		if (look_evidence(f, &ev, e) != 0)
+			goto out;
 	}
 	if (f->common.json) {
-		rc = print_json(f, pending, g, n, e);
+		rc = print_json(f, pending, g, n, &ev, e);
 	} else {
-		print_text(f, pending, g, n);
+		print_text(f, pending, g, n, &ev);
 		rc = 0;
 	}
 out:
@@ -249,19 +270,49 @@ out:
 	return rc;
 }
 
+/* the one thing that was asked for */
+static int
+look(struct inst_front *f, const struct asked *a, struct dray_err *e)
+{
+	if ((a->log || a->paths != 0) + (a->export != NULL) + a->restart > 1) {
+		dray_fail(e, DRAY_E_USAGE, "--log, --export and --needs-restart do not go together");
+		return dray_hint(e, "ask for one of them at a time");
+	}
+	if (!a->log && a->paths == 0 && a->export == NULL && !a->restart)
+		return status(f, e);
+	if (inst_front_state(f, false, e) != 0)
+		return -1;
+	if (a->paths != 0)
+		return inst_log_paths(f, a->paths, e);
+	if (a->export != NULL)
+		return inst_export(f, a->export, e);
+	return a->restart ? inst_restart(f, e) : inst_log(f, e);
+}
+
 int
 inst_cmd_status(int argc, char **argv, const struct tool_cmd *self)
 {
+	struct asked a = { .log = false };
 	struct inst_front f;
-	struct tool_opt opts[] = { INST_OPTS_ROOT(f), { .name = NULL } };
+	struct tool_opt opts[] = {
+		INST_OPTS_ROOT(f),
+		{ .name = "log", .kind = TOOL_FLAG, .out = &a.log, .help = "every run that is recorded, and whether all is whole" },
+		{ .name = "paths", .kind = TOOL_NUMBER, .out = &a.paths, .min = 1, .max = INT64_MAX, .arg = "N",
+		    .help = "the paths of record N, before and after" },
+		{ .name = "export", .kind = TOOL_TEXT, .out = &a.export, .arg = "FILE",
+		    .help = "all of that in one file, for `dray report`" },
+		{ .name = "needs-restart", .kind = TOOL_FLAG, .out = &a.restart,
+		    .help = "processes that still use replaced files" },
+		{ .name = NULL }
+	};
 	struct dray_err e = { .code = DRAY_OK };
 	size_t n;
 	int rc;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "status");
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
-	rc = status(&f, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = look(&f, &a, &e) == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;
 }
@@ -283,8 +334,11 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 	if (rc == 0 && inst_pending_text(did) != NULL)
 		inst_say(f, "%s; that is finished now", inst_pending_text(did));
 	inst_foreign_free(&kept);
-	if (rc != 0 || (there && inst_forget(&f->st, parked, &out, e) != 0))
+	if (rc != 0 || (there && inst_forget(&f->st, parked, &out, e) != 0)) {
+		if ((rc != 0 && did != INST_PENDING_NONE) || out.begun)
+			inst_front_record(f, NULL, e);
 		return -1;
+	}
 	if (f->common.json) {
 		o = dray_json_new_obj();
 		dray_json_set_int(o, "generations", (int64_t)out.generations);
@@ -318,11 +372,15 @@ inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self)
 	size_t n;
 	int rc;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "forget");
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
+	if (parked)
+		inst_run_option(&f.run, "parked");
 	tool_signals();
-	rc = forget(&f, parked, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = forget(&f, parked, &e);
+	inst_say_torn(&f);
+	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;
 }

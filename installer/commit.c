@@ -15,6 +15,7 @@
 #include "dray/os.h"
 
 #include "installer/commit.h"
+#include "installer/evidence.h"
 #include "installer/switch.h"
 
 void
@@ -160,6 +161,7 @@ go_back(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, 
 {
 	struct dray_err why = *e, undo = { 0 };
 
+	inst_run_blame(s, DRAY_E_WENT_BACK, why.text);
 	if (inst_undo(s, tx, f, &undo) != 0) {
 		dray_fail(e, DRAY_E_IO, "the switch stopped (%.500s) and going back stopped too (%.500s)", why.text, undo.text);
 		return dray_hint(e, "repair the cause, then: dray-install resume --root %s", s->root_path);

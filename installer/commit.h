@@ -22,11 +22,12 @@ void inst_foreign_free(struct inst_foreign *f);
 DRAY_MUST_CHECK int inst_commit(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e);
 
 /** inst_undo - UNDO record, the same ops backwards, barrier, UNDONE record, anchor as before, slots freed but for
- * objects edited since, which @f names */
+ * objects edited since, which @f names; evidence */
 DRAY_MUST_CHECK int inst_undo(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e);
 
-/** inst_finish - stored head, anchor, FINISHED record */
-DRAY_MUST_CHECK int inst_finish(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e);
+/** inst_finish - stored head, evidence (which names @f), anchor, FINISHED record */
+DRAY_MUST_CHECK int inst_finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign *f,
+    struct dray_err *e);
 
 enum inst_pending {
 	INST_PENDING_NONE,
@@ -41,7 +42,7 @@ DRAY_MUST_CHECK int inst_pending(const struct inst_state *s, enum inst_pending *
  * inst_recover - finish what is pending; the lock is held
  * @back: a commit without its end goes backward instead of forward
  * @drop_staged: delete an unfinished staging too
- * @did: what was finished (the gravest)
+ * @did: what was finished, or begun and not finished on failure (the gravest)
  */
 DRAY_MUST_CHECK int inst_recover(const struct inst_state *s, bool back, bool drop_staged, enum inst_pending *did,
     struct inst_foreign *f, struct dray_err *e);
@@ -54,7 +55,7 @@ DRAY_MUST_CHECK int inst_stash(const struct inst_state *s, bool write, struct in
 DRAY_MUST_CHECK int inst_parked(const struct inst_state *s, const struct inst_tx *tx, struct inst_foreign *f,
     struct dray_err *e);
 
-struct inst_forgotten { size_t generations, slots, kept; };
+struct inst_forgotten { size_t generations, slots, kept; bool begun; };	/* begun: set on failure too */
 /** inst_forget - free all stashes; parked objects only with @parked. Rollback is over after this. */
 DRAY_MUST_CHECK int inst_forget(const struct inst_state *s, bool parked, struct inst_forgotten *out, struct dray_err *e);
 

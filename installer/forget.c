@@ -13,6 +13,7 @@
 
 #include "dray/num.h"
 
+#include "installer/evidence.h"
 #include "installer/switch.h"
 
 #define TRASH "trash"
@@ -118,16 +119,33 @@ out:
 	return rc == 0 ? 0 : dray_wrap(e, "free the stash");
 }
 
+/* the objects are gone or stay for good: that is the end of this one */
+static int
+forgotten(const struct inst_state *s, const struct inst_tx *tx, enum inst_end end, const struct inst_foreign *kept,
+    struct dray_err *e)
+{
+	struct inst_anchor a;
+
+	/* cut while its folder was deleted, the plan before the log: it was recorded before that began */
+	if (!tx->has_plan)
+		return 0;
+	if (inst_anchor_load(s, &a, e) != 0 || inst_evidence_end(s, tx, end, kept, &a, e) != 0)
+		return -1;
+	return inst_anchor_save(s, &a, e);
+}
+
 int
 inst_forget_go_on(const struct inst_state *s, struct inst_tx *tx, size_t *freed, size_t *kept, struct inst_foreign *f,
     struct dray_err *e)
 {
 	*freed = *kept = 0;
 	if (tx->has_plan && tx->arg != INST_FORGET_ALL) {
-		if (inst_free_slots(s, tx, true, freed, kept, f, e) != 0)
+		if (inst_free_slots(s, tx, true, freed, kept, f, e) != 0 || forgotten(s, tx, INST_END_FORGOTTEN, f, e) != 0)
 			return -1;
 		if (*kept > 0)
 			return inst_tx_record(tx, INST_TX_FORGET, INST_FORGET_DONE, e);
+	} else if (forgotten(s, tx, INST_END_FORGOTTEN_ALL, NULL, e) != 0) {
+		return -1;
 	}
 	return inst_tx_drop(s, tx->number, e);
 }
@@ -149,11 +167,12 @@ count_slots(const struct inst_state *s, struct inst_tx *tx)
 }
 
 static int
-forget_one(const struct inst_state *s, struct inst_tx *tx, bool parked, struct inst_forgotten *out,
-    struct inst_foreign *f, struct dray_err *e)
+forget_one(const struct inst_state *s, struct inst_tx *tx, bool parked, struct inst_forgotten *out, struct dray_err *e)
 {
+	struct inst_foreign f = { 0 };
 	bool leftover = tx->state == INST_TX_FORGET && tx->arg == INST_FORGET_DONE;
 	size_t freed, kept, all;
+	int rc;
 
 	if (tx->state != INST_TX_FINISHED && !leftover)
 		return 0;
@@ -164,8 +183,12 @@ forget_one(const struct inst_state *s, struct inst_tx *tx, bool parked, struct i
 		out->kept += all;
 		return 0;
 	}
-	if (inst_tx_record(tx, INST_TX_FORGET, parked ? INST_FORGET_ALL : INST_FORGET_BEGUN, e) != 0 ||
-	    inst_forget_go_on(s, tx, &freed, &kept, f, e) != 0)
+	if (inst_tx_record(tx, INST_TX_FORGET, parked ? INST_FORGET_ALL : INST_FORGET_BEGUN, e) != 0)
+		return -1;
+	out->begun = true;
+	rc = inst_forget_go_on(s, tx, &freed, &kept, &f, e);
+	inst_foreign_free(&f);
+	if (rc != 0)
 		return -1;
 	out->generations++;
 	out->slots += parked ? all : freed;
@@ -176,7 +199,6 @@ forget_one(const struct inst_state *s, struct inst_tx *tx, bool parked, struct i
 int
 inst_forget(const struct inst_state *s, bool parked, struct inst_forgotten *out, struct dray_err *e)
 {
-	struct inst_foreign f = { 0 };
 	struct inst_tx *tx;
 	uint32_t *list;
 	size_t n, i;
@@ -191,14 +213,13 @@ inst_forget(const struct inst_state *s, bool parked, struct inst_forgotten *out,
 
 		if (inst_tx_open(s, list[i], true, &tx, e) != 0)
 			goto out;
-		r = forget_one(s, tx, parked, out, &f, e);
+		r = forget_one(s, tx, parked, out, e);
 		inst_tx_close(tx);
 		if (r != 0)
 			goto out;
 	}
 	rc = inst_prune_heads(s, e);
 out:
-	inst_foreign_free(&f);
 	free(list);
 	return rc;
 }

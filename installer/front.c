@@ -22,9 +22,10 @@
 #define KEYRING_DIR "/etc/dray/keyring.d"
 
 void
-inst_front_init(struct inst_front *f)
+inst_front_init(struct inst_front *f, const char *verb)
 {
 	memset(f, 0, sizeof(*f));
+	inst_run_begin(&f->run, verb);
 	f->root = "/";
 	f->fd = -1;
 	f->st.root = f->st.dir = f->st.lock = -1;
@@ -83,6 +84,7 @@ inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
 	if (inst_state_open(f->root, f->state, write, &f->st, e) != 0)
 		return -1;
 	f->st.no_sync = f->policy.no_sync;
+	f->st.run = &f->run;
 	return inst_anchor_load(&f->st, &f->anchor, e);
 }
 
@@ -305,4 +307,25 @@ inst_front_error(const struct inst_front *f, const struct dray_err *e)
 
 	c.json = c.json && !f->told;
 	return tool_error(&c, NULL, e);
+}
+
+void
+inst_front_record(const struct inst_front *f, const struct inst_tx *tx, const struct dray_err *e)
+{
+	struct dray_err bad = { .code = DRAY_OK };
+
+	/* one that went back by itself has its record: the end of the transaction */
+	if (f->st.lock == -1 || (e->code == DRAY_E_WENT_BACK && f->run.code == DRAY_E_WENT_BACK))
+		return;
+	if (inst_evidence_failed(&f->st, tx, e, &bad) != 0)
+		inst_say(f, "that this run failed could not be recorded: %s", bad.text);
+}
+
+void
+inst_say_torn(const struct inst_front *f)
+{
+	if (!f->run.torn)
+		return;
+	inst_say(f, "records of earlier runs were changed or deleted by somebody else");
+	inst_say_command(f, "to see which", "status", "--log");
 }

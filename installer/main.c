@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dray/digest.h"
 
@@ -12,6 +13,7 @@
 #include "tool/tool.h"
 
 #include "installer/cmd.h"
+#include "installer/rescue.h"
 
 static const struct tool_cmd cmds[] = {
 	TOOL_LOOK_CMDS("dray-install"),
@@ -25,22 +27,56 @@ static const struct tool_cmd cmds[] = {
 	  "dray-install rollback --root /mnt\n", inst_cmd_rollback },
 	{ "resume", "[--root DIR] [--back]", "finish what was interrupted",
 	  "dray-install resume --root /mnt\ndray-install resume --root /mnt --back\n", inst_cmd_resume },
-	{ "status", "[--root DIR]", "what is installed, pending, and kept for going back",
-	  "dray-install status --root /mnt\n", inst_cmd_status },
+	{ "status", "[--root DIR] [--log | --paths N | --export FILE | --needs-restart]",
+	  "what is installed, pending, and kept for going back; what was done here",
+	  "dray-install status --root /mnt\ndray-install status --log\ndray-install status --export /media/stick/site-7.evidence\n"
+	  "dray-install status --needs-restart\n", inst_cmd_status },
 	{ "forget", "[--root DIR] [--parked]", "free the old objects; rollback is over then",
 	  "dray-install forget --root /mnt\n", inst_cmd_forget },
+	{ "hook install", "[--root DIR] [--init NAME]", "have each boot finish an interrupted upgrade first",
+	  "dray-install hook install\ndray-install hook install --root /mnt\n", inst_cmd_hook_install },
+	{ "hook remove", "[--root DIR]", "take that away again", "dray-install hook remove\n", inst_cmd_hook_remove },
+	{ "hook status", "[--root DIR]", "is there such a hook?", "dray-install hook status\n", inst_cmd_hook_status },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-int
-main(int argc, char **argv)
+static int
+run(int argc, char **argv)
 {
 	struct dray_err e;
 
 	tool_prog = "dray-install";
-	umask(022);	/* our own folders need their modes whatever the caller's says; releases' modes are set, not masked */
 	if (dray_crypto_init(&e) != 0)
 		return tool_error(NULL, NULL, &e);
 	return tool_main("dray-install", "installs a signed upgrade bundle, offline, all of it or none of it", cmds, argc,
 	    argv);
+}
+
+/* is it one of ours, and no word of the kernel's command line? */
+static bool
+names_command(int argc, char **argv)
+{
+	static const char *const others[] = { "--help", "-h", "help", "--version" };
+	size_t n;
+
+	if (argc < 2)
+		return false;
+	for (const struct tool_cmd *c = cmds; c->name != NULL; c++) {
+		n = strcspn(c->name, " ");
+		if (strncmp(c->name, argv[1], n) == 0 && argv[1][n] == '\0')
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(argv[1], others[i]) == 0)
+			return true;
+	return false;
+}
+
+int
+main(int argc, char **argv)
+{
+	umask(022);	/* our own folders need their modes whatever the caller's says; releases' modes are set, not masked */
+	if (inst_rescue_wanted(argc, argv, names_command(argc, argv)))
+		inst_rescue(argv, run);
+	return run(argc, argv);
 }

@@ -46,6 +46,7 @@ inst_plan_free(struct inst_plan *p)
 	inst_park_free(p->texts, p->n_texts);
 	inst_where_free(p);
 	inst_park_free(p->along, p->n_along);
+	dray_ev_free(&p->list);
 	free(p);
 }
 
@@ -210,7 +211,8 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 		goto out;
 	arrange(&pl);
 	if (inst_decide(&pl, e) != 0 || inst_decide_links(&pl, e) != 0 || inst_order(&pl, e) != 0 ||
-	    inst_sites_plan(pl.sites, pl.plan, e) != 0 || inst_need(&pl, e) != 0 || inst_notes(&pl, e) != 0 || inst_plan_id(&pl, e) != 0)
+	    inst_sites_plan(pl.sites, pl.plan, e) != 0 || inst_facts(&pl, e) != 0 || inst_need(&pl, e) != 0 ||
+	    inst_notes(&pl, e) != 0 || inst_plan_id(&pl, e) != 0)
 		goto out;
 	*out = pl.plan;
 	pl.plan = NULL;

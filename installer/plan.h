@@ -11,7 +11,9 @@
 
 #include "dray/bundle.h"
 #include "dray/err.h"
+#include "dray/evidence.h"
 #include "dray/os.h"
+#include "dray/trigger.h"
 
 #include "installer/policy.h"
 #include "installer/where.h"
@@ -142,6 +144,8 @@ struct inst_plan {
 	uint32_t *recipe_of;		/* per content row: ordinal of the recipe chosen, or INST_RECIPE_* (recipe.h) */
 	char **texts;			/* owned: paths of ops that lie elsewhere */
 	size_t n_texts;
+	struct dray_ev_writer list;	/* every path it changes or leaves alone, before and after: stays as evidence */
+	bool due[DRAY_MAX_TRIGGERS];	/* triggers of the descriptor whose paths it changes */
 };
 
 struct inst_plan_opts {

@@ -1,6 +1,6 @@
 /*
  * planning.h - what the files that make a plan share: look (facts), decide (per path), links (hard-link groups),
- * order (ops and nodes), planid. Private to them.
+ * order (ops and nodes), facts (the list that stays), planid. Private to them.
  */
 #ifndef INST_PLANNING_H
 #define INST_PLANNING_H
@@ -181,6 +181,9 @@ DRAY_MUST_CHECK int inst_need(struct inst_planning *pl, struct dray_err *e);
 
 /* plan_notes.c */
 DRAY_MUST_CHECK int inst_notes(struct inst_planning *pl, struct dray_err *e);
+
+/* facts.c */
+DRAY_MUST_CHECK int inst_facts(struct inst_planning *pl, struct dray_err *e);
 
 /* planid.c */
 DRAY_MUST_CHECK int inst_plan_id(struct inst_planning *pl, struct dray_err *e);

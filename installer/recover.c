@@ -9,6 +9,7 @@
 
 #include "dray/num.h"
 
+#include "installer/evidence.h"
 #include "installer/switch.h"
 
 int
@@ -33,7 +34,7 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 	struct inst_anchor a;
 	size_t freed, kept;
 
-	/* cut between the plan and the log, the last two to be deleted: all else was done */
+	/* cut between the plan and the log, the last two to be deleted: all else was done and recorded */
 	if (!tx->has_plan)
 		return inst_tx_drop(s, tx->number, e) != 0 ? -1 : inst_prune_heads(s, e);
 	if (inst_anchor_load(s, &a, e) != 0)
@@ -44,6 +45,9 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 			return -1;
 	if (inst_state_mark(s, false, e) != 0 || inst_free_slots(s, tx, false, &freed, &kept, f, e) != 0)
 		return -1;
+	while (inst_evidence_end(s, tx, INST_END_BACK, f, &a, e) != 0 || inst_anchor_save(s, &a, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
 	if (kept == 0) {
 		if (inst_tx_drop(s, tx->number, e) != 0)
 			return -1;
@@ -54,7 +58,7 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 }
 
 int
-inst_finish(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e)
+inst_finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign *f, struct dray_err *e)
 {
 	char name[2 * 32 + 32], hex[2 * 32 + 1];
 	struct inst_anchor a;
@@ -68,6 +72,9 @@ inst_finish(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e)
 	if (inst_anchor_load(s, &a, e) != 0 || inst_anchor_raise(&a, &tx->to, e) != 0)
 		return -1;
 	a.installed = tx->to;
+	while (inst_evidence_end(s, tx, INST_END_DONE, f, &a, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
 	if (inst_anchor_save(s, &a, e) != 0 || inst_state_mark(s, false, e) != 0)
 		return -1;
 	return inst_tx_record(tx, INST_TX_FINISHED, 0, e);
@@ -148,9 +155,9 @@ recover_one(const struct inst_state *s, struct inst_tx *tx, bool back, bool drop
 			return inst_undo(s, tx, f, e);
 		if (inst_roll_forward(s, tx, false, f, e) != 0)
 			return -1;
-		return inst_finish(s, tx, e);
+		return inst_finish(s, tx, f, e);
 	case INST_TX_DONE:
-		return back ? inst_undo(s, tx, f, e) : inst_finish(s, tx, e);
+		return back ? inst_undo(s, tx, f, e) : inst_finish(s, tx, f, e);
 	case INST_TX_UNDO:
 		return inst_undo(s, tx, f, e);
 	case INST_TX_UNDONE:

@@ -20,6 +20,7 @@
 #include "installer/state.h"
 
 #define PENDING ".dray-pending"
+#define SELF "dray-install"
 #define PENDING_NEW "..dray-pending.new"	/* the name under which inst_write_file begins it */
 
 int
@@ -33,14 +34,14 @@ inst_restore_time(int fd, const struct dray_stat *was, struct dray_err *e)
 	return 0;
 }
 
-static int
-make_dir(int parent, const char *name, mode_t mode, struct dray_err *e)
+int
+inst_make_dir(int parent, const char *name, unsigned mode, struct dray_err *e)
 {
 	struct dray_stat was;
 
 	if (os_stat_at(parent, "", &was) == -1)
 		return dray_fail_errno(e, "look at the folder above %s", name);
-	if (mkdirat(parent, name, mode) == -1) {
+	if (mkdirat(parent, name, (mode_t)mode) == -1) {
 		if (errno == EEXIST)
 			return 0;
 		return dray_fail_errno(e, "create %s", name);
@@ -58,7 +59,7 @@ step_down(int parent, const char *name, bool last, bool write, int *fd, struct d
 	if (*fd == -1 && errno == ENOENT) {
 		if (!write)
 			return 1;
-		if (make_dir(parent, name, last ? 0700 : 0755, e) != 0)
+		if (inst_make_dir(parent, name, last ? 0700 : 0755, e) != 0)
 			return -1;
 		*fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
@@ -296,6 +297,22 @@ out:
 	return rc;
 }
 
+/* does the state folder hold this program, for its owner to run? */
+static int
+is_copy(const struct inst_state *s, int self, bool *same, struct dray_err *e)
+{
+	struct stat st;
+	int rc = 0, have = openat(s->dir, SELF, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	*same = false;
+	if (have == -1)
+		return 0;
+	if (fstat(have, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 07777) == 0700 && st.st_uid == geteuid())
+		rc = same_file(self, have, same, e);
+	close(have);
+	return rc;
+}
+
 int
 inst_state_keep_self(const struct inst_state *s, struct dray_err *e)
 {
@@ -303,14 +320,13 @@ inst_state_keep_self(const struct inst_state *s, struct dray_err *e)
 	size_t cap, len = 0;
 	struct stat st;
 	bool same = false;
-	int self = -1, have = -1, rc = -1;
+	int self = -1, rc = -1;
 
 	if ((self = os_self_exe()) == -1) {
 		dray_fail_errno(e, "open the running program");
 		goto out;
 	}
-	have = openat(s->dir, "dray-install", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (have != -1 && same_file(self, have, &same, e) != 0)
+	if (is_copy(s, self, &same, e) != 0)
 		goto out;
 	if (same) {
 		rc = 0;
@@ -336,12 +352,15 @@ inst_state_keep_self(const struct inst_state *s, struct dray_err *e)
 		}
 		len += (size_t)r;
 	}
-	rc = inst_write_file(s->dir, "dray-install", p, len, 0700, e);
+	if (inst_write_file(s->dir, SELF, p, len, 0700, e) != 0 || is_copy(s, self, &same, e) != 0)
+		goto out;
+	if (!same)
+		dray_fail(e, DRAY_E_IO, "what was written is not what is read back");
+	else
+		rc = 0;
 out:
 	free(p);
 	if (self != -1)
 		close(self);
-	if (have != -1)
-		close(have);
 	return rc == 0 ? 0 : dray_wrap(e, "copy of the installer in %s", s->rel);
 }

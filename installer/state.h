@@ -4,6 +4,7 @@
  *   lock             flock(2): one run at a time
  *   anchor.json      floor per product, what is installed; deleting it = trust anew
  *   release/ID.head  head of the installed bundle (descriptor, index), for check
+ *   evidence/        what every run did, as a chain of records
  *   dray-install     copy of the program that made the last commit, for recovery
  *   tx/NNNNNN/       one transaction: plan, log, slots 00..3f/N, manifest, head, ballast
  */
@@ -16,6 +17,8 @@
 #include "dray/bundle.h"
 #include "dray/err.h"
 
+struct inst_run;	/* evidence.h */
+
 struct inst_state {
 	int root;		/* handle of the root directory; owned */
 	int dir;		/* handle of the state folder; -1 when it does not exist and need not */
@@ -24,6 +27,7 @@ struct inst_state {
 	bool is_default;
 	bool no_sync;		/* a throw-away tree: nothing is flushed */
 	const char *root_path;	/* for messages; borrowed */
+	struct inst_run *run;	/* the run this is, for its evidence; borrowed; NULL: unknown */
 };
 
 /**
@@ -46,6 +50,8 @@ DRAY_MUST_CHECK int inst_private_dir(int parent, const char *name, bool make, in
 /** inst_restore_time - put the modification time of an open directory back to what it was */
 struct dray_stat;
 DRAY_MUST_CHECK int inst_restore_time(int fd, const struct dray_stat *was, struct dray_err *e);
+/** inst_make_dir - a directory, unless the name is taken; the time of @parent stays as it was */
+DRAY_MUST_CHECK int inst_make_dir(int parent, const char *name, unsigned mode, struct dray_err *e);
 
 struct inst_installed {		/* what the anchor says of the tree */
 	bool known;
@@ -64,12 +70,21 @@ struct inst_floor {		/* the highest counter that a product had here, and which r
 struct inst_anchor {
 	bool lost;		/* upgrades were made here, but the file is gone */
 	struct inst_installed installed;
+	uint64_t records;	/* of the evidence; 0: none is known */
+	uint8_t last[32];	/* SHA-256 of the newest */
 	size_t n_floors;
 	struct inst_floor floors[64];
 };
 
 DRAY_MUST_CHECK int inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_err *e);
 DRAY_MUST_CHECK int inst_anchor_save(const struct inst_state *s, const struct inst_anchor *a, struct dray_err *e);
+/** inst_anchor_json - its document into the empty object @doc */
+struct dray_json;
+void inst_anchor_json(const struct inst_anchor *a, struct dray_json *doc);
+/** inst_installed_of - what the anchor will say once @b is installed */
+void inst_installed_of(const struct dray_bundle *b, struct inst_installed *in);
+/** inst_installed_json - as an object "key"; nothing when it is not known */
+void inst_installed_json(struct dray_json *o, const char *key, const struct inst_installed *in);
 /** inst_anchor_floor - NULL: none */
 const struct inst_floor *inst_anchor_floor(const struct inst_anchor *a, const char *product);
 /** inst_anchor_raise - to what is installed now; never lowers; fails when too many products are recorded */

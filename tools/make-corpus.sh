@@ -1,6 +1,6 @@
 #!/bin/sh
-# make-corpus.sh - seeds of the fuzz targets for container, slot, descriptor and keyring, made by the programs themselves
-#   OUT=out tools/make-corpus.sh       (writes tests/fuzz/corpus/{container,slot,descriptor,keyring})
+# make-corpus.sh - seeds of the fuzz targets for container, slot, descriptor, keyring and evidence, made by the programs
+#   OUT=out tools/make-corpus.sh       (writes tests/fuzz/corpus/{container,slot,descriptor,keyring,evidence})
 # Run it after a change of the format. Inputs that once crashed something are put beside them by hand as bad-*.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -15,7 +15,7 @@ T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 cd "$T"
 export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=1700000000
-for t in container slot descriptor keyring; do
+for t in container slot descriptor keyring evidence; do
 	mkdir -p "$C/$t"
 	rm -f "$C/$t"/good-* "$C/$t"/odd-*
 done
@@ -58,5 +58,14 @@ cat >"$C/keyring/good-document" <<END
 END
 cp "$K/test-c-sealed.key" "$C/keyring/odd-private"
 printf '{"dray_keyring":1,"keys":[],"threshold":0}' >"$C/keyring/odd-empty"
+
+# records have the time of day in them, so these differ from run to run
+"$OUT/dray-install" apply -q plain.dray --root old --keyring "$K/test-b.pub" --allow-test-keys
+"$OUT/dray-install" rollback -q --root old
+E=old/var/lib/dray/evidence
+{ printf L; cat $E/000001.paths; } >"$C/evidence/good-list"
+for n in 1 2; do
+	{ printf R; cat $E/00000$n.json; } >"$C/evidence/good-record-$n"
+done
 chmod 644 "$C"/*/*
 du -sh "$C"

@@ -70,6 +70,8 @@ void dray_json_push_int(struct dray_json *a, int64_t n);
 struct dray_json *dray_json_copy(const struct dray_json *v);
 /** dray_json_set_copy - such a copy as a member */
 void dray_json_set_copy(struct dray_json *o, const char *key, const struct dray_json *v);
+/** dray_json_push_copy - ... as an element */
+void dray_json_push_copy(struct dray_json *a, const struct dray_json *v);
 /** dray_json_set_path - "key": UTF-8 with bad bytes replaced, and "key_hex" when that lost something */
 void dray_json_set_path(struct dray_json *o, const char *key, const char *path, size_t len);
 

@@ -85,6 +85,9 @@ int os_fs(int fd, struct dray_fs *fs);	/* of the file system an open object lies
 /** os_mknod - fifo and devices */
 int os_mknod_at(int dir, const char *name, uint32_t mode, uint32_t rdev_major, uint32_t rdev_minor);
 
+/** os_remount - the mount at @path read-only or writable, its other options as they are */
+int os_remount(const char *path, bool read_only);
+
 /** os_rss_peak - peak resident set of this process, bytes */
 uint64_t os_rss_peak(void);
 

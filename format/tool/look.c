@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dray/digest.h"
@@ -99,17 +98,26 @@ tool_count(const struct dray_index *ix, struct tool_counts *c)
 	}
 }
 
+/* by whole numbers: the C library's calendar would open the zone's file, and the installer opens nothing it need not */
 const char *
 tool_time(int64_t sec, char out[40])
 {
-	time_t t = (time_t)sec;
-	struct tm tm;
+	/* days since 0000-03-01, a calendar that begins in March, so that the leap day is the last of a year */
+	int64_t days = sec / 86400 - (sec % 86400 < 0) + 719468, left = sec - (days - 719468) * 86400;
+	int64_t era, doe, yoe, year, doy, month;
 
-	if (gmtime_r(&t, &tm) == NULL || tm.tm_year > 8099 || tm.tm_year < -1900)
+	if (sec < -62167219200 || sec > 253402300799) {		/* years 0 to 9999 */
 		snprintf(out, 40, "@%" PRId64, sec);
-	else
-		snprintf(out, 40, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-		    tm.tm_hour, tm.tm_min, tm.tm_sec);
+		return out;
+	}
+	era = (days >= 0 ? days : days - 146096) / 146097;
+	doe = days - era * 146097;
+	yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	month = (5 * doy + 2) / 153;
+	year = yoe + era * 400 + (month >= 10);
+	snprintf(out, 40, "%04d-%02d-%02dT%02d:%02d:%02dZ", (int)year, (int)(month < 10 ? month + 3 : month - 9),
+	    (int)(doy - (153 * month + 2) / 5 + 1), (int)(left / 3600), (int)(left / 60 % 60), (int)(left % 60));
 	return out;
 }
 

@@ -6,7 +6,8 @@
 #
 # A point: a fresh copy of the old tree; apply (or rollback after an apply) under killat, which kills it on entry to the
 # Nth such call; then the next run: `resume`, `apply` at once, or a resume that is killed too. After it the tree
-# must be exactly old or exactly new, as rsync sees it, which knows nothing of us. Then apply + check must reach the
+# must be exactly old or exactly new, as rsync sees it, which knows nothing of us, and the evidence must be whole, with one
+# record for each end. Then apply + check must reach the
 # new tree and rollback the old one. One worker (-j1), so that the calls come in the same order each time.
 # The trees lie in an ext4 image of their own where loop mounts are possible.
 set -u
@@ -58,6 +59,20 @@ killed() {
 	"$OUT/killat" "$n" "$list" "$INSTALL" "$@" >"$log" 2>&1 </dev/null
 }
 
+# evidence WHEN - the chain is whole, and has one record for each end: done and back in turn
+evidence() {
+	run "$t.log" status --root "$t" --log --json || fail "$1: status --log: status $?"
+	ends=$(grep -o '"ended":"[a-z-]*"' "$t.log" | cut -d '"' -f 4 | tr '\n' ' ')
+	rest=$ends
+	while [ -n "$rest" ]; do
+		case $rest in
+		'done ') rest='' ;;
+		'done back '*) rest=${rest#done back } ;;
+		*) fail "$1: the records are: $ends" ;;
+		esac
+	done
+}
+
 fail() {
 	{
 		echo "not ok: killed in $phase at call $number ($(cut -d ' ' -f 2 "$t.at" 2>/dev/null)), next run: $way ($serial): $1"
@@ -93,6 +108,13 @@ point() {
 	137) verdict=killed ;;
 	*) fail "status $?" ;;
 	esac
+	evidence "after the kill"
+	# what status calls done has its record
+	run "$t.log" status --root "$t" --json || fail "status: status $?"
+	case $(grep -c '"state":"done"' "$t.log"):$ends in
+	1:*'done ' | 0:*) ;;
+	*) fail "done, but the records are: $ends" ;;
+	esac
 	if [ "$way" = "resume, killed too" ]; then
 		killed $((serial % 61 / 4 + 1)) "$t.at2" "$t.log" resume --root "$t" -j1
 		rc=$?
@@ -114,8 +136,18 @@ point() {
 		apply "$t.log" "$t" || fail "apply after resume: status $?"
 		is "$t" "$WORK/cases/new" || fail "after resume and apply the tree is not new"
 	fi
+	evidence "after it is new"
+	case $ends in
+	*'done ') ;;
+	*) fail "the tree is new, but the records are: $ends" ;;
+	esac
 	run "$t.log" check --root "$t" -j1 || fail "check: status $?"
 	run "$t.log" rollback --root "$t" -j1 || fail "the last rollback: status $?"
+	evidence "after the last rollback"
+	case $ends in
+	*'back ') ;;
+	*) fail "the tree is old, but the records are: $ends" ;;
+	esac
 	is "$t" "$WORK/cases/old" || fail "after the last rollback the tree is not old"
 	[ $verdict = clean ] || verdict=$made
 	: >"$WORK/points/$id.$verdict"

@@ -20,7 +20,7 @@ floor_of(uint64_t base_counter, const char *content, bool recorded, struct dray_
 	struct pm pm;
 	int root, rc = 2;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "plan");
 	pm_base_counter = base_counter;
 	if (mkdtemp(dir) == NULL || (root = open(dir, O_RDONLY | O_DIRECTORY)) == -1)
 		abort();
@@ -62,7 +62,7 @@ commands_are_quoted_for_a_shell(void)
 	struct inst_front f;
 	char *text;
 
-	inst_front_init(&f);
+	inst_front_init(&f, "plan");
 	CHECK_STR(text = inst_command(&f, "status", NULL), "dray-install status");
 	free(text);
 	f.bundle = "my up.dray";
