@@ -303,7 +303,7 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 	if (rc == 0) {
 		memcpy(r->id, dray_bundle_id(b), sizeof(r->id));
 		r->n_signed = dray_bundle_slot(b)->n;
-		tool_count(dray_bundle_index(b), &r->counts);
+		rc = tool_count(dray_bundle_index(b), &r->counts, e);
 	}
 	dray_bundle_close(b);
 	return rc == 0 || e->code == DRAY_E_SIGNAL ? rc : dray_wrap(e, "the new bundle does not read back");

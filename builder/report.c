@@ -223,10 +223,7 @@ report_text(const struct build_opts *o, const struct build_result *r)
 		printf("  from       %s: %s\n", o->bases[i].version,
 		    dray_quote(o->bases[i].spec, strlen(o->bases[i].spec), q, sizeof(q)));
 	}
-	printf("  paths      %zu: %zu added, %zu removed, %zu changed, %zu of another\n"
-	    "             type, %zu only attributes, %zu the same\n",
-	    c->entries, c->by[TOOL_ADDED], c->by[TOOL_REMOVED], c->by[TOOL_CONTENT], c->by[TOOL_TYPE],
-	    c->by[TOOL_META], c->by[TOOL_SAME]);
+	tool_counts_print(c);
 	if (left_out > 0)
 		printf("  left out   %zu path%s of the sources, as asked (-v names them)\n", left_out, left_out == 1 ? "" : "s");
 	printf("  contents   %zu, %s, stored as %s\n", c->sent, tool_human(c->sent_bytes, h1),

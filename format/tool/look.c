@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,9 +12,11 @@
 #include "dray/digest.h"
 #include "dray/trust.h"
 #include "tool/look.h"
+#include "tool_in.h"
 
-const char tool_change_letter[TOOL_CHANGES] = { '=', 'm', '~', 't', '+', '-' };
-const char *const tool_change_name[TOOL_CHANGES] = { "same", "metadata", "content", "type", "added", "removed" };
+const char tool_change_letter[TOOL_CHANGES] = { '=', 'm', '~', 't', '>', '+', '-' };
+const char *const tool_change_name[TOOL_CHANGES] = { "same", "metadata", "content", "type", "moved", "added",
+	"removed" };
 
 static enum tool_change
 change_of_states(const struct dray_index *ix, uint32_t from, uint32_t to)
@@ -37,7 +40,7 @@ change_of_states(const struct dray_index *ix, uint32_t from, uint32_t to)
 }
 
 enum tool_change
-tool_change_of(const struct dray_index *ix, const struct dray_entry *en)
+tool_change_of(const struct dray_index *ix, const uint32_t *moves, uint32_t row, const struct dray_entry *en)
 {
 	enum tool_change most = TOOL_SAME;
 	bool absent_everywhere = true;
@@ -56,20 +59,26 @@ tool_change_of(const struct dray_index *ix, const struct dray_entry *en)
 		if (c > most)
 			most = c;
 	}
-	return absent_everywhere ? TOOL_ADDED : most;
+	if (!absent_everywhere)
+		return most;
+	return moves != NULL && moves[row] != DRAY_NONE ? TOOL_MOVED : TOOL_ADDED;
 }
 
-void
-tool_count(const struct dray_index *ix, struct tool_counts *c)
+int
+tool_count(const struct dray_index *ix, struct tool_counts *c, struct dray_err *e)
 {
+	uint32_t *moves = tool_moves_of(ix);
+
 	*c = (struct tool_counts){ .entries = dray_index_rows(ix, DRAY_T_ENTRIES),
 		.frames = dray_index_rows(ix, DRAY_T_FRAMES) };
+	if (moves == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (uint32_t i = 0; i < c->entries; i++) {
 		struct dray_entry en;
 		struct dray_state s;
 
 		dray_index_entry(ix, i, &en);
-		c->by[tool_change_of(ix, &en)]++;
+		c->by[tool_change_of(ix, moves, i, &en)]++;
 		if (en.target == DRAY_NONE)
 			continue;
 		dray_index_state(ix, en.target, &s);
@@ -96,6 +105,20 @@ tool_count(const struct dray_index *ix, struct tool_counts *c)
 		dray_index_frame(ix, i, &f);
 		c->stored += f.stored;
 	}
+	free(moves);
+	return 0;
+}
+
+void
+tool_counts_print(const struct tool_counts *c)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "%zu: %zu added, %zu removed, %zu moved, %zu changed, %zu of another type, %zu only "
+	    "attributes, %zu the same", c->entries, c->by[TOOL_ADDED], c->by[TOOL_REMOVED], c->by[TOOL_MOVED],
+	    c->by[TOOL_CONTENT], c->by[TOOL_TYPE], c->by[TOOL_META], c->by[TOOL_SAME]);
+	printf("  paths      ");
+	tool_wrap_text(text, 13, 13);
 }
 
 /* by whole numbers: the C library's calendar would open the zone's file, and the installer opens nothing it need not */

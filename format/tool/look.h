@@ -15,14 +15,14 @@
 #include "dray/index.h"
 #include "tool/tool.h"
 
-/* what happens to a path, against all bases at once */
+/* what happens to a path, against all bases at once; up to TOOL_TYPE from the smallest to the largest */
 enum tool_change {
-	TOOL_SAME, TOOL_META, TOOL_CONTENT, TOOL_TYPE, TOOL_ADDED, TOOL_REMOVED, TOOL_CHANGES
+	TOOL_SAME, TOOL_META, TOOL_CONTENT, TOOL_TYPE, TOOL_MOVED, TOOL_ADDED, TOOL_REMOVED, TOOL_CHANGES
 };
 
-/* the letter in front of a path in a list: = m ~ t + - */
+/* the letter in front of a path in a list: = m ~ t > + - */
 extern const char tool_change_letter[TOOL_CHANGES];
-/* for text and JSON: "same", "metadata", "content", "type", "added", "removed" */
+/* for text and JSON: "same", "metadata", "content", "type", "moved", "added", "removed" */
 extern const char *const tool_change_name[TOOL_CHANGES];
 
 struct tool_counts {
@@ -35,15 +35,33 @@ struct tool_counts {
 	uint64_t stored;		/* bytes of all frames in the bundle */
 };
 
-/** tool_change_of - the largest change against any base; without bases every path is added */
-enum tool_change tool_change_of(const struct dray_index *ix, const struct dray_entry *en);
+/**
+ * tool_moves_of - pairs of paths: a file is moved when no base has its path, and a path that the release no longer has
+ * held its content (which is not empty) in some base
+ * A path is in one pair at most. Paths with the same last part find each other first, then all go in path order.
+ * Return: per entry row the row of the other path, or DRAY_NONE; malloc'ed; NULL when memory is out
+ */
+uint32_t *tool_moves_of(const struct dray_index *ix);
 
-void tool_count(const struct dray_index *ix, struct tool_counts *c);
+/* tool_move_print - " moved from PATH" of a moved path, " moved to PATH" of the one that is gone, nothing of others */
+void tool_move_print(const struct dray_index *ix, const uint32_t *moves, uint32_t row, enum tool_change change);
+/* tool_move_json - the same as "moved_from" or "moved_to" */
+void tool_move_json(struct dray_json *o, const struct dray_index *ix, const uint32_t *moves, uint32_t row,
+    enum tool_change change);
 
-struct tool_held {			/* a content, as bases hold it */
-	uint64_t bases;			/* bit mask; 0: none */
-	uint32_t entry;			/* first path that had it in one of them; DRAY_NONE: none */
-};
+/**
+ * tool_change_of - the largest change against any base; without bases every path is added
+ * @moves: as tool_moves_of gives them; NULL: a moved path counts as added
+ * @row, @en: of the entry
+ */
+enum tool_change tool_change_of(const struct dray_index *ix, const uint32_t *moves, uint32_t row,
+    const struct dray_entry *en);
+
+/** tool_count - all entries and contents; DRAY_E_IO when memory is out */
+DRAY_MUST_CHECK int tool_count(const struct dray_index *ix, struct tool_counts *c, struct dray_err *e);
+
+/** tool_counts_print - the paths by what happens to them, as lines of a report on stdout */
+void tool_counts_print(const struct tool_counts *c);
 
 struct tool_base_cost {			/* a machine that has exactly this base */
 	size_t contents[DRAY_RECIPE_COPY + 1];	/* by DRAY_RECIPE_* of the recipe it takes */
@@ -58,11 +76,15 @@ struct tool_costs {
 	struct tool_base_cost base[DRAY_MAX_BASES];
 };
 
-/** tool_held_of - per content row; malloc'ed, NULL when memory is out */
-struct tool_held *tool_held_of(const struct dray_index *ix, const struct dray_desc *desc);
+/** tool_each_old - @fn hears of every file that bases have, in path order; one path may have a content in several states */
+typedef void tool_old_fn(void *ctx, uint32_t entry, uint32_t content, uint64_t bases);
+void tool_each_old(const struct dray_index *ix, const struct dray_desc *desc, tool_old_fn *fn, void *ctx);
+
+/** tool_held_of - per content row the bases that have it, as a bit mask; malloc'ed, NULL when memory is out */
+uint64_t *tool_held_of(const struct dray_index *ix, const struct dray_desc *desc);
 
 /** tool_recipe_bases - the bases that have all that a recipe builds on; all bits set when it needs none */
-uint64_t tool_recipe_bases(const struct dray_index *ix, const struct tool_held *held, uint32_t content,
+uint64_t tool_recipe_bases(const struct dray_index *ix, const uint64_t *held, uint32_t content,
     const struct dray_recipe *r);
 
 DRAY_MUST_CHECK int tool_cost(const struct dray_index *ix, const struct dray_desc *desc, struct tool_costs *c,
@@ -96,7 +118,7 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 	{ "info", "BUNDLE [--keyring FILE]", "what a bundle says of itself", \
 	  PROG " info up.dray\n" PROG " info up.dray --keyring ops.pub --json\n", tool_cmd_info }, \
 	{ "list", "BUNDLE [-l] [--changed] [--why PATH]...", "the paths in a bundle: = same, m only attributes, " \
-	  "~ changed, t another type, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n" \
+	  "~ changed, t another type, > moved, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n" \
 	  PROG " list up.dray --why usr/bin/env\n", tool_cmd_list }, \
 	{ "verify", "BUNDLE --keyring FILE", "check the signatures and every byte", \
 	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }

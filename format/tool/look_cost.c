@@ -8,16 +8,12 @@
 #include "dray/frame.h"
 #include "tool/look.h"
 
-struct tool_held *
-tool_held_of(const struct dray_index *ix, const struct dray_desc *desc)
+void
+tool_each_old(const struct dray_index *ix, const struct dray_desc *desc, tool_old_fn *fn, void *ctx)
 {
 	const uint64_t all = desc->n_bases >= 64 ? UINT64_MAX : (UINT64_C(1) << desc->n_bases) - 1;
-	uint32_t n = dray_index_rows(ix, DRAY_T_CONTENTS);
-	struct tool_held *held = calloc((size_t)n + 1, sizeof(*held));
 
-	for (uint32_t i = 0; i < n && held != NULL; i++)
-		held[i].entry = DRAY_NONE;
-	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES) && held != NULL; i++) {
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES); i++) {
 		struct dray_entry en;
 		struct dray_alt alt;
 		struct dray_state s;
@@ -33,21 +29,36 @@ tool_held_of(const struct dray_index *ix, const struct dray_desc *desc)
 			if (alt.state == DRAY_NONE)
 				continue;
 			dray_index_state(ix, alt.state, &s);
-			if (s.type != DRAY_FILE)
-				continue;
-			if (held[s.content].entry == DRAY_NONE)
-				held[s.content].entry = i;
-			held[s.content].bases |= alt.bases;
+			if (s.type == DRAY_FILE)
+				fn(ctx, i, s.content, alt.bases);
 		}
 	}
+}
+
+static void
+hold(void *ctx, uint32_t entry, uint32_t content, uint64_t bases)
+{
+	uint64_t *held = ctx;
+
+	(void)entry;
+	held[content] |= bases;
+}
+
+uint64_t *
+tool_held_of(const struct dray_index *ix, const struct dray_desc *desc)
+{
+	uint64_t *held = calloc((size_t)dray_index_rows(ix, DRAY_T_CONTENTS) + 1, sizeof(*held));
+
+	if (held != NULL)
+		tool_each_old(ix, desc, hold, held);
 	return held;
 }
 
 uint64_t
-tool_recipe_bases(const struct dray_index *ix, const struct tool_held *held, uint32_t content,
+tool_recipe_bases(const struct dray_index *ix, const uint64_t *held, uint32_t content,
     const struct dray_recipe *r)
 {
-	uint64_t bases = r->kind == DRAY_RECIPE_COPY ? held[content].bases : UINT64_MAX;
+	uint64_t bases = r->kind == DRAY_RECIPE_COPY ? held[content] : UINT64_MAX;
 
 	for (uint32_t i = 0; i < r->piece_count; i++) {
 		struct dray_piece p;
@@ -58,7 +69,7 @@ tool_recipe_bases(const struct dray_index *ix, const struct tool_held *held, uin
 		dray_index_frame(ix, p.frame, &f);
 		for (uint32_t k = 0; k < f.range_count; k++) {
 			dray_index_range(ix, f.range_first + k, &g);
-			bases &= held[g.content].bases;
+			bases &= held[g.content];
 		}
 	}
 	return bases;
@@ -113,7 +124,7 @@ needed(const struct dray_index *ix, const struct dray_entry *en, uint64_t bit)
 
 /* the first recipe that a machine with this base can follow, and the frames it then reads */
 static void
-read_content(const struct dray_index *ix, const struct tool_held *held, uint32_t content, uint64_t bit,
+read_content(const struct dray_index *ix, const uint64_t *held, uint32_t content, uint64_t bit,
     uint8_t *frame_seen, struct tool_base_cost *c)
 {
 	struct dray_content ct;
@@ -140,7 +151,7 @@ read_content(const struct dray_index *ix, const struct tool_held *held, uint32_t
 }
 
 static void
-count_base(const struct dray_index *ix, const struct tool_held *held, uint64_t bit, uint8_t *content_seen,
+count_base(const struct dray_index *ix, const uint64_t *held, uint64_t bit, uint8_t *content_seen,
     uint8_t *frame_seen, struct tool_base_cost *c)
 {
 	memset(content_seen, 0, (size_t)dray_index_rows(ix, DRAY_T_CONTENTS) + 1);
@@ -164,7 +175,7 @@ tool_cost(const struct dray_index *ix, const struct dray_desc *desc, struct tool
 	uint32_t frames = dray_index_rows(ix, DRAY_T_FRAMES);
 	uint8_t *content_seen = calloc((size_t)dray_index_rows(ix, DRAY_T_CONTENTS) + 1, 1);
 	uint8_t *frame_seen = calloc((size_t)frames + 1, 1);
-	struct tool_held *held = tool_held_of(ix, desc);
+	uint64_t *held = tool_held_of(ix, desc);
 	struct dray_frame f;
 	uint64_t stored = 0;
 	int rc = -1;

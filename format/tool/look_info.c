@@ -256,10 +256,7 @@ print_counts(const struct tool_counts *c)
 {
 	char h[32], h2[32];
 
-	printf("  paths      %zu: %zu added, %zu removed, %zu changed, %zu of another\n"
-	    "             type, %zu only attributes, %zu the same\n",
-	    c->entries, c->by[TOOL_ADDED], c->by[TOOL_REMOVED], c->by[TOOL_CONTENT], c->by[TOOL_TYPE],
-	    c->by[TOOL_META], c->by[TOOL_SAME]);
+	tool_counts_print(c);
 	printf("  contents   %zu, %s, stored in %zu frames of %s\n", c->sent, tool_human(c->sent_bytes, h), c->frames,
 	    tool_human(c->stored, h2));
 }
@@ -295,11 +292,10 @@ tool_info(int fd, const struct tool_look *o, struct dray_err *e)
 	if (tool_look_open(fd, o, &b, e) != 0)
 		return -1;
 	d = dray_bundle_desc(b);
-	if (tool_cost(dray_bundle_index(b), d, &cost, e) != 0) {
+	if (tool_cost(dray_bundle_index(b), d, &cost, e) != 0 || tool_count(dray_bundle_index(b), &c, e) != 0) {
 		dray_bundle_close(b);
 		return -1;
 	}
-	tool_count(dray_bundle_index(b), &c);
 	dray_quote(o->name, strlen(o->name), quoted, sizeof(quoted));
 	if (o->common->json) {
 		struct dray_json *j = dray_json_new_obj();

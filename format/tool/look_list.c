@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dray/num.h"
@@ -64,9 +65,24 @@ print_attrs(const struct dray_index *ix, const struct dray_state *s)
 	printf("%-11s %-7s %10s %s ", mode, owner, size, s->has_mtime ? tool_time(s->mtime_sec, when) : "-");
 }
 
+/* where a symlink leads, and the first name of a file that has several */
 static void
-print_entry(const struct dray_index *ix, const struct dray_entry *en, uint32_t row, enum tool_change change,
-    bool long_list)
+print_links(const struct dray_index *ix, const struct dray_state *s, uint32_t row)
+{
+	char quoted[DRAY_QUOTE_CAP(DRAY_PATH_MAX)];
+	struct dray_entry first;
+
+	if (s->type == DRAY_SYMLINK)
+		printf(" -> %s", dray_quote(s->target, s->target_len, quoted, sizeof(quoted)));
+	if (s->link == 0 || s->link == row + 1)
+		return;
+	dray_index_entry(ix, s->link - 1, &first);
+	printf(" link to %s", dray_quote(first.path, first.len, quoted, sizeof(quoted)));
+}
+
+static void
+print_entry(const struct dray_index *ix, const struct dray_entry *en, uint32_t row, const uint32_t *moves,
+    enum tool_change change, bool long_list)
 {
 	char quoted[DRAY_QUOTE_CAP(DRAY_PATH_MAX)];
 	uint32_t show = en->target;
@@ -79,21 +95,16 @@ print_entry(const struct dray_index *ix, const struct dray_entry *en, uint32_t r
 		show = alt.state;
 	}
 	printf("%c ", tool_change_letter[change]);
-	if (!long_list || show == DRAY_NONE) {
-		printf("%s\n", dray_quote(en->path, en->len, quoted, sizeof(quoted)));
-		return;
+	dray_quote(en->path, en->len, quoted, sizeof(quoted));
+	if (long_list && show != DRAY_NONE) {
+		dray_index_state(ix, show, &s);
+		print_attrs(ix, &s);
+		printf("%s", quoted);
+		print_links(ix, &s, row);
+	} else {
+		printf("%s", quoted);
 	}
-	dray_index_state(ix, show, &s);
-	print_attrs(ix, &s);
-	printf("%s", dray_quote(en->path, en->len, quoted, sizeof(quoted)));
-	if (s.type == DRAY_SYMLINK)
-		printf(" -> %s", dray_quote(s.target, s.target_len, quoted, sizeof(quoted)));
-	if (s.link != 0 && s.link != row + 1) {
-		struct dray_entry first;
-
-		dray_index_entry(ix, s.link - 1, &first);
-		printf(" link to %s", dray_quote(first.path, first.len, quoted, sizeof(quoted)));
-	}
+	tool_move_print(ix, moves, row, change);
 	printf("\n");
 }
 
@@ -170,7 +181,7 @@ json_place(struct dray_json *o, const struct dray_index *ix, const struct dray_d
 }
 
 static void
-list_entries(const struct dray_index *ix, const struct dray_desc *d, const struct tool_look *o,
+list_entries(const struct dray_index *ix, const struct dray_desc *d, const uint32_t *moves, const struct tool_look *o,
     struct dray_json *list)
 {
 	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES); i++) {
@@ -180,16 +191,17 @@ list_entries(const struct dray_index *ix, const struct dray_desc *d, const struc
 		struct dray_json *x;
 
 		dray_index_entry(ix, i, &en);
-		change = tool_change_of(ix, &en);
+		change = tool_change_of(ix, moves, i, &en);
 		if (o->changed_only && change == TOOL_SAME)
 			continue;
 		if (!o->common->json) {
-			print_entry(ix, &en, i, change, o->long_list);
+			print_entry(ix, &en, i, moves, change, o->long_list);
 			continue;
 		}
 		x = dray_json_push_obj(list);
 		dray_json_set_path(x, "path", en.path, en.len);
 		dray_json_set_str(x, "change", tool_change_name[change]);
+		tool_move_json(x, ix, moves, i, change);
 		json_place(x, ix, d, &en);
 		if (en.target == DRAY_NONE)
 			continue;
@@ -203,6 +215,7 @@ tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e)
 {
 	struct dray_json *j = o->common->json ? dray_json_new_obj() : NULL;
 	struct dray_json *list = j != NULL ? dray_json_set_arr(j, o->why.n > 0 ? "why" : "entries") : NULL;
+	uint32_t *moves = NULL;
 	struct dray_bundle *b;
 	char hex[65];
 	int rc = 0;
@@ -213,8 +226,11 @@ tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e)
 	}
 	if (o->why.n > 0)
 		rc = tool_why(dray_bundle_index(b), dray_bundle_desc(b), &o->why, list, e);
+	else if ((moves = tool_moves_of(dray_bundle_index(b))) == NULL)
+		rc = dray_fail(e, DRAY_E_IO, "out of memory");
 	else
-		list_entries(dray_bundle_index(b), dray_bundle_desc(b), o, list);
+		list_entries(dray_bundle_index(b), dray_bundle_desc(b), moves, o, list);
+	free(moves);
 	dray_hex(dray_bundle_id(b), 32, hex);
 	dray_bundle_close(b);
 	if (rc != 0) {

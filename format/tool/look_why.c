@@ -11,54 +11,72 @@
 #include "dray/path.h"
 #include "tool/look.h"
 
-#define FROM_MAX 4u	/* base contents named in text; JSON names all of them once */
+struct place { uint32_t entry; uint64_t bases; };	/* a path, and the bases in which it has a content */
+struct places { size_t first, n, cap; };		/* of one content: part of all places */
 
 struct why {
 	const struct dray_index *ix;
 	const struct dray_desc *desc;
-	struct tool_held *held;
+	uint32_t *moves;
+	uint64_t *held;
+	struct places *of;		/* by content row */
+	struct place *places;
+	uint32_t *used;			/* by content row: 1 + number in the way that is added up now */
 	struct dray_json *list;		/* --json */
 };
 
 static const char *const recipe_name[] = { "?", "full", "delta", "copy" };
 static const char *const frame_name[] = { "plain", "prefix", "addcopy" };
 
+struct from { uint32_t content; uint64_t reads; };	/* a base content, and how many bytes of it are read */
+
 struct way {				/* one recipe, added up */
 	uint64_t stored, share;		/* of its frames; of the parts that are this content's */
 	uint32_t frames;
 	bool kinds[DRAY_FRAME_ADDCOPY + 1], filtered, pooled;
 	uint64_t bases;
-	uint32_t *from;			/* base contents, in order of use, each once */
+	struct from *from;		/* in order of use, each content once */
 	size_t n_from, cap_from;
 };
 
 static int
-add_from(struct way *w, uint32_t content, struct dray_err *e)
+add_from(const struct why *y, struct way *w, uint32_t content, uint64_t reads, struct dray_err *e)
+{
+	if (y->used[content] == 0) {
+		if (w->n_from == w->cap_from) {
+			size_t cap = w->cap_from == 0 ? 16 : w->cap_from * 2;
+			struct from *v = reallocarray(w->from, cap, sizeof(*v));
+
+			if (v == NULL)
+				return dray_fail(e, DRAY_E_IO, "out of memory");
+			w->from = v;
+			w->cap_from = cap;
+		}
+		w->from[w->n_from++] = (struct from){ .content = content };
+		y->used[content] = (uint32_t)w->n_from;
+	}
+	w->from[y->used[content] - 1].reads += reads;	/* below 2^32 ranges of at most 64 MiB */
+	return 0;
+}
+
+static void
+free_way(const struct why *y, struct way *w)
 {
 	for (size_t i = 0; i < w->n_from; i++)
-		if (w->from[i] == content)
-			return 0;
-	if (w->n_from == w->cap_from) {
-		size_t cap = w->cap_from == 0 ? 16 : w->cap_from * 2;
-		uint32_t *v = reallocarray(w->from, cap, sizeof(*v));
-
-		if (v == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		w->from = v;
-		w->cap_from = cap;
-	}
-	w->from[w->n_from++] = content;
-	return 0;
+		y->used[w->from[i].content] = 0;
+	free(w->from);
 }
 
 static int
 add_up(const struct why *y, uint32_t content, const struct dray_recipe *r, struct way *w, struct dray_err *e)
 {
 	uint32_t last = DRAY_NONE;
+	struct dray_content c;
 
 	w->bases = tool_recipe_bases(y->ix, y->held, content, r);
+	dray_index_content(y->ix, content, &c);
 	if (r->kind == DRAY_RECIPE_COPY)
-		return add_from(w, content, e);
+		return add_from(y, w, content, c.size, e);
 	for (uint32_t i = 0; i < r->piece_count; i++) {
 		struct dray_piece p;
 		struct dray_frame f;
@@ -79,27 +97,87 @@ add_up(const struct why *y, uint32_t content, const struct dray_recipe *r, struc
 			struct dray_range g;
 
 			dray_index_range(y->ix, f.range_first + k, &g);
-			if (add_from(w, g.content, e) != 0)
+			if (add_from(y, w, g.content, g.len, e) != 0)
 				return -1;
 		}
 	}
 	return 0;
 }
 
-static const char *
-path_of(const struct why *y, uint32_t content, char *out, size_t cap)
+static void
+print_bases(const struct why *y, uint64_t bases)
 {
-	struct dray_entry en;
+	const char *between = "";
 
-	dray_index_entry(y->ix, y->held[content].entry, &en);
-	return dray_quote(en.path, en.len, out, cap);
+	for (size_t i = 0; i < y->desc->n_bases; i++) {
+		if ((bases >> i & 1) == 0)
+			continue;
+		printf("%s%s", between, y->desc->bases[i].version);
+		between = ", ";
+	}
+}
+
+static void
+json_bases(const struct why *y, struct dray_json *o, uint64_t bases)
+{
+	struct dray_json *a = dray_json_set_arr(o, "bases");
+
+	for (size_t i = 0; i < y->desc->n_bases; i++)
+		if ((bases >> i & 1) != 0)
+			dray_json_push_str(a, y->desc->bases[i].version);
+}
+
+/* each path that has it will do: the first one is as good as the others */
+static void
+print_from(const struct why *y, const struct from *f)
+{
+	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], h[32];
+	const struct places *of = &y->of[f->content];
+
+	for (size_t i = 0; i < of->n; i++) {
+		const struct place *p = &y->places[of->first + i];
+		struct dray_entry en;
+
+		dray_index_entry(y->ix, p->entry, &en);
+		printf("    %-8s%s (", i == 0 ? "from" : "or", dray_quote(en.path, en.len, path, sizeof(path)));
+		print_bases(y, p->bases);
+		if (i == 0)
+			printf("), %s read\n", tool_human(f->reads, h));
+		else
+			printf(")\n");
+	}
+}
+
+static void
+json_from(const struct why *y, struct dray_json *list, const struct from *f)
+{
+	struct dray_json *o = dray_json_push_obj(list), *a;
+	const struct places *of = &y->of[f->content];
+	struct dray_content c;
+	struct dray_entry en;
+	char hex[65];
+
+	dray_index_content(y->ix, f->content, &c);
+	dray_json_set_str(o, "sha256", dray_hex(c.sha256, 32, hex));
+	dray_json_set_int(o, "size", (int64_t)c.size);
+	dray_json_set_int(o, "reads", (int64_t)f->reads);
+	a = dray_json_set_arr(o, "paths");
+	for (size_t i = 0; i < of->n; i++) {
+		const struct place *p = &y->places[of->first + i];
+		struct dray_json *x = dray_json_push_obj(a);
+
+		dray_index_entry(y->ix, p->entry, &en);
+		if (i == 0)
+			dray_json_set_path(o, "path", en.path, en.len);
+		dray_json_set_path(x, "path", en.path, en.len);
+		json_bases(y, x, p->bases);
+	}
 }
 
 static void
 print_way(const struct why *y, const struct dray_recipe *r, const struct way *w)
 {
-	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], h[32], h2[32];
-	bool first = true;
+	char h[32], h2[32];
 
 	printf("  %-10s", recipe_name[r->kind]);
 	if (r->kind != DRAY_RECIPE_COPY) {
@@ -117,17 +195,10 @@ print_way(const struct why *y, const struct dray_recipe *r, const struct way *w)
 	if (r->kind == DRAY_RECIPE_FULL)
 		return;
 	printf("    in base ");
-	for (size_t i = 0; i < y->desc->n_bases; i++) {
-		if ((w->bases >> i & 1) == 0)
-			continue;
-		printf("%s%s", first ? "" : ", ", y->desc->bases[i].version);
-		first = false;
-	}
+	print_bases(y, w->bases);
 	printf("\n");
-	for (size_t i = 0; i < w->n_from && i < FROM_MAX; i++)
-		printf("    from    %s\n", path_of(y, w->from[i], path, sizeof(path)));
-	if (w->n_from > FROM_MAX)
-		printf("            and %zu more\n", w->n_from - FROM_MAX);
+	for (size_t i = 0; i < w->n_from; i++)
+		print_from(y, &w->from[i]);
 }
 
 static void
@@ -147,23 +218,10 @@ json_way(const struct why *y, struct dray_json *list, const struct dray_recipe *
 			dray_json_push_str(a, frame_name[k]);
 	if (r->kind == DRAY_RECIPE_FULL)
 		return;
-	a = dray_json_set_arr(x, "bases");
-	for (size_t i = 0; i < y->desc->n_bases; i++)
-		if ((w->bases >> i & 1) != 0)
-			dray_json_push_str(a, y->desc->bases[i].version);
+	json_bases(y, x, w->bases);
 	a = dray_json_set_arr(x, "from");
-	for (size_t i = 0; i < w->n_from; i++) {
-		struct dray_json *f = dray_json_push_obj(a);
-		struct dray_content c;
-		struct dray_entry en;
-		char hex[65];
-
-		dray_index_entry(y->ix, y->held[w->from[i]].entry, &en);
-		dray_index_content(y->ix, w->from[i], &c);
-		dray_json_set_path(f, "path", en.path, en.len);
-		dray_json_set_str(f, "sha256", dray_hex(c.sha256, 32, hex));
-		dray_json_set_int(f, "size", (int64_t)c.size);
-	}
+	for (size_t i = 0; i < w->n_from; i++)
+		json_from(y, a, &w->from[i]);
 }
 
 static int
@@ -184,7 +242,7 @@ tell_recipes(const struct why *y, uint32_t content, struct dray_json *list, stru
 			else
 				print_way(y, &r, &w);
 		}
-		free(w.from);
+		free_way(y, &w);
 	}
 	return rc;
 }
@@ -200,13 +258,16 @@ tell_path(const struct why *y, uint32_t row, struct dray_err *e)
 	struct dray_state s;
 
 	dray_index_entry(y->ix, row, &en);
-	change = tool_change_of(y->ix, &en);
+	change = tool_change_of(y->ix, y->moves, row, &en);
 	if (y->list != NULL) {
 		x = dray_json_push_obj(y->list);
 		dray_json_set_path(x, "path", en.path, en.len);
 		dray_json_set_str(x, "change", tool_change_name[change]);
+		tool_move_json(x, y->ix, y->moves, row, change);
 	} else {
-		printf("%c %s\n", tool_change_letter[change], dray_quote(en.path, en.len, path, sizeof(path)));
+		printf("%c %s", tool_change_letter[change], dray_quote(en.path, en.len, path, sizeof(path)));
+		tool_move_print(y->ix, y->moves, row, change);
+		printf("\n");
 	}
 	if (en.target != DRAY_NONE)
 		dray_index_state(y->ix, en.target, &s);
@@ -229,16 +290,58 @@ tell_path(const struct why *y, uint32_t row, struct dray_err *e)
 	return tell_recipes(y, s.content, NULL, e);
 }
 
+static void
+count_place(void *ctx, uint32_t entry, uint32_t content, uint64_t bases)
+{
+	struct why *y = ctx;
+
+	(void)entry, (void)bases;
+	y->of[content].cap++;
+}
+
+static void
+put_place(void *ctx, uint32_t entry, uint32_t content, uint64_t bases)
+{
+	struct why *y = ctx;
+	struct places *of = &y->of[content];
+	struct place *p = &y->places[of->first];
+
+	/* the states of a path follow each other */
+	if (of->n == 0 || p[of->n - 1].entry != entry)
+		p[of->n++] = (struct place){ .entry = entry };
+	p[of->n - 1].bases |= bases;
+}
+
+static int
+find_places(struct why *y, struct dray_err *e)
+{
+	size_t n = (size_t)dray_index_rows(y->ix, DRAY_T_CONTENTS) + 1, all = 0;
+
+	y->moves = tool_moves_of(y->ix);
+	y->held = tool_held_of(y->ix, y->desc);
+	y->used = calloc(n, sizeof(*y->used));
+	if ((y->of = calloc(n, sizeof(*y->of))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	tool_each_old(y->ix, y->desc, count_place, y);
+	for (size_t i = 0; i < n; i++) {
+		y->of[i].first = all;
+		all += y->of[i].cap;
+	}
+	y->places = calloc(all + 1, sizeof(*y->places));
+	if (y->moves == NULL || y->held == NULL || y->used == NULL || y->places == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	tool_each_old(y->ix, y->desc, put_place, y);
+	return 0;
+}
+
 int
 tool_why(const struct dray_index *ix, const struct dray_desc *desc, const struct tool_list *paths,
     struct dray_json *list, struct dray_err *e)
 {
-	struct why y = { .ix = ix, .desc = desc, .held = tool_held_of(ix, desc), .list = list };
+	struct why y = { .ix = ix, .desc = desc, .list = list };
 	char quoted[600];
-	int rc = 0;
+	int rc = find_places(&y, e);
 
-	if (y.held == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < paths->n && rc == 0; i++) {
 		size_t len = strlen(paths->v[i]);
 		uint32_t row = len < DRAY_PATH_MAX ? dray_index_find(ix, paths->v[i], len) : DRAY_NONE;
@@ -251,6 +354,10 @@ tool_why(const struct dray_index *ix, const struct dray_desc *desc, const struct
 			rc = tell_path(&y, row, e);
 		}
 	}
+	free(y.moves);
 	free(y.held);
+	free(y.used);
+	free(y.of);
+	free(y.places);
 	return rc;
 }

@@ -67,16 +67,17 @@ run "$DRAY" list slim.dray --why text --why new-name --why lib/prog --why small 
 want_status 0
 cat >want <<-END
 	~ text
-	+ new-name
+	> new-name moved from old-name
 	~ lib/prog
 	+ small
-	- old-name
+	- old-name moved to new-name
 END
 grep '^[^ ]' out >got
 want_same want got
 want_text '    in base 1' out
 want_text '    in base 2' out
-want_text '    from    old-name' out
+want_text '    from    old-name (1, 2), 43.9 kB read' out
+want_text "$(stat -c %s r1/text | awk '{ printf "    from    text (1), %.1f kB read", $1 / 1000 }')" out
 want_text '  copy       costs nothing: a base has these bytes' out
 want_text ', x86 filter' out
 want_text '  no bytes   the release has removed it' out
@@ -87,7 +88,7 @@ run "$DRAY" list full.dray --why text --json
 want_status 0
 want_text '"kind":"delta"' out
 want_text '"kind":"full"' out
-want_text '"from":[{"path":"text",' out
+want_text "\"from\":[{\"path\":\"text\",\"paths\":[{\"bases\":[\"1\"],\"path\":\"text\"}],\"reads\":$(stat -c %s r1/text)," out
 want_text '"change":"content","path":"text"' out
 run "$DRAY" list full.dray --why nowhere --why text
 want_status 2
