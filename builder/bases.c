@@ -1,6 +1,7 @@
 /*
  * bases.c - two walks: the first over all old contents fills the index of features, the second over the new ones asks
  * it. A choice is made for each base by itself, and equal choices become one; bases that hold the same need one recipe.
+ * A machine of a history has one of several states at each path, so there each state of the chosen path is a choice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,10 @@
 #include "builder/bases.h"
 #include "builder/match_index.h"
 #include "dray/descriptor.h"
-#include "dray/num.h"
 #include "dray/pool.h"
 
 #define INDEX_FEATURES (24u * 1024u * 1024u)	/* of all bases, about: 8 bytes each */
+#define CHOICES_MAX 254u	/* of one content: it has at most 256 recipes, and one may be a copy, one full */
 #define TELLING 32u		/* features that a content must have before sharing none of them counts against a base */
 
 struct worker {
@@ -101,35 +102,48 @@ fits(const struct build_content *c, const struct build_content *base, uint64_t b
 	return (base->solid & bit) != 0 && (c->comps & ~base->old_comps) == 0 && base->size <= most && base->size > 0;
 }
 
-/* the content at the same path in base @b */
+/* a base that is chosen for what is in it should not be much larger */
+static uint64_t
+size_for(const struct build_content *c)
+{
+	return c->size > UINT64_MAX / 16 ? UINT64_MAX / 4 : c->size * 4 + 65536;
+}
+
+/* so little in common that chance explains it */
+static bool
+is_hopeless(const struct worker *w, uint32_t shared)
+{
+	return w->list.n >= TELLING && shared < w->list.n / 64;
+}
+
+/* the content at the same path in base @b, which is no history */
 static uint32_t
 same_path(const struct build_resolved *rs, const struct build_content *c, unsigned b)
 {
-	uint32_t row = rs->releases[0]->v[c->node].row;
-	size_t low = 0, high = rs->n_olds;
+	const struct build_old *o;
+	size_t n;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (rs->olds[mid].row < row)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < rs->n_olds && rs->olds[low].row == row; low++)
-		if ((rs->olds[low].bases >> b & 1) != 0)
-			return rs->olds[low].content;
+	o = build_resolved_olds(rs, rs->releases[0]->v[c->node].row, &n);
+	for (size_t i = 0; i < n; i++)
+		if ((o[i].bases >> b & 1) != 0)
+			return o[i].content;
 	return DRAY_NONE;
 }
 
-/* a later candidate must be clearly better: names know things that samples do not */
+/* a later candidate must be clearly better: names know things that samples do not; is it the best now? */
+static bool
+prefer(struct candidate *best, uint32_t base, uint32_t shared)
+{
+	if (best->base != DRAY_NONE && shared <= best->shared + best->shared / 8 + 2)
+		return false;
+	*best = (struct candidate){ base, shared };
+	return true;
+}
+
 static void
 offer(struct candidate *best, const struct worker *w, uint32_t base)
 {
-	uint32_t shared = shared_with(w, base);
-
-	if (best->base == DRAY_NONE || shared > best->shared + best->shared / 8 + 2)
-		*best = (struct candidate){ base, shared };
+	(void)prefer(best, base, shared_with(w, base));
 }
 
 static uint32_t
@@ -138,55 +152,162 @@ choose_for(const struct chooser *k, const struct worker *w, const struct build_c
 	const struct build_resolved *rs = k->rs;
 	const struct build_node *nd = &rs->releases[0]->v[c->node];
 	struct candidate best = { DRAY_NONE, 0 };
-	uint64_t bit = UINT64_C(1) << b, most = c->size > UINT64_MAX / 16 ? UINT64_MAX : c->size * 4 + 65536;
-	uint32_t x = same_path(rs, c, b);
+	uint64_t bit = UINT64_C(1) << b, most = size_for(c);
+	uint32_t x = same_path(rs, c, b), o;
 
 	/* a file that people edit is made from its own former state or not at all */
 	if (c->config)
 		return x != DRAY_NONE && rs->contents[x].size > 0 && rs->contents[x].size <= most ? x : DRAY_NONE;
 	if (x != DRAY_NONE && fits(c, &rs->contents[x], bit, most * 4))
 		offer(&best, w, x);
-	x = build_names_find(k->names, nd->path, nd->len, b);
-	if (x != DRAY_NONE && fits(c, &rs->contents[x], bit, most))
-		offer(&best, w, x);
+	o = build_names_find(k->names, nd->path, nd->len, b);
+	if (o != DRAY_NONE && fits(c, &rs->contents[rs->olds[o].content], bit, most))
+		offer(&best, w, rs->olds[o].content);
 	for (size_t i = 0; i < w->query.n; i++)
 		if (fits(c, &rs->contents[w->query.v[i].content], bit, most)) {
 			offer(&best, w, w->query.v[i].content);
 			break;
 		}
-	if (w->list.n >= TELLING && best.shared < w->list.n / 64)
-		return DRAY_NONE;
-	return best.base;
+	return is_hopeless(w, best.shared) ? DRAY_NONE : best.base;
+}
+
+/* @base is a choice for content @i and the bases of @bit; w->v[first ..] are the choices for this content */
+static int
+add_choice(struct worker *w, size_t first, uint32_t i, uint32_t base, uint64_t bit, struct dray_err *e)
+{
+	size_t j;
+
+	for (j = first; j < w->n && w->v[j].base != base; j++)
+		;
+	if (j == w->n) {
+		if (j - first == CHOICES_MAX)	/* who has this base takes the full copy */
+			return 0;
+		if (w->n == w->cap) {
+			size_t cap = w->cap == 0 ? 1024 : w->cap * 2;
+			struct build_choice *v = realloc(w->v, cap * sizeof(*v));
+
+			if (v == NULL)
+				return dray_fail(e, DRAY_E_IO, "out of memory");
+			w->v = v;
+			w->cap = cap;
+		}
+		w->v[w->n++] = (struct build_choice){ .content = i, .base = base };
+	}
+	w->v[j].bases |= bit;
+	return 0;
+}
+
+/* --- the choice among former states -------------------------------------------------------------------------------- */
+
+struct wish {			/* a content that is to be made from a history */
+	uint32_t content;
+	const struct build_content *c;
+	uint64_t bit;		/* of the history */
+	size_t first;		/* in w->v */
+};
+
+/* the states at @row that may be used: what the best of them shares; *gap: at times there was none */
+static uint32_t
+best_at(const struct chooser *k, const struct worker *w, const struct wish *h, uint32_t row, bool *gap)
+{
+	size_t n;
+	const struct build_old *o = build_resolved_olds(k->rs, row, &n);
+	uint32_t best = 0;
+	bool any = false;
+
+	*gap = false;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t shared = o[i].content == h->content ? UINT32_MAX / 2 : shared_with(w, o[i].content);
+
+		if ((o[i].bases & h->bit) == 0)
+			continue;
+		any = true;
+		*gap |= (o[i].gaps & h->bit) != 0;
+		best = shared > best ? shared : best;
+	}
+	*gap |= !any;
+	return best;
+}
+
+static int
+add_states(const struct chooser *k, struct worker *w, const struct wish *h, uint32_t row, uint64_t most,
+    struct dray_err *e)
+{
+	size_t n;
+	const struct build_old *o = build_resolved_olds(k->rs, row, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct build_content *x = &k->rs->contents[o[i].content];
+
+		if ((o[i].bases & h->bit) == 0 || o[i].content == h->content)
+			continue;
+		/* a file that people edit is made from its own former states or not at all */
+		if (h->c->config ? x->size == 0 || x->size > most : !fits(h->c, x, h->bit, most))
+			continue;
+		if (!h->c->config && is_hopeless(w, shared_with(w, o[i].content)))
+			continue;
+		if (add_choice(w, h->first, h->content, o[i].content, h->bit, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* the row of the first path that holds @content */
+static uint32_t
+row_of(const struct build_resolved *rs, uint32_t content)
+{
+	const struct build_content *c = &rs->contents[content];
+
+	return rs->releases[c->old_base + 1u]->v[c->old_node].row;
+}
+
+/* its own path first; another one as well where that is better, or where its own one was not always there */
+static int
+choose_states(const struct chooser *k, struct worker *w, const struct wish *h, unsigned b, struct dray_err *e)
+{
+	const struct build_resolved *rs = k->rs;
+	const struct build_node *nd = &rs->releases[0]->v[h->c->node];
+	uint64_t most = size_for(h->c);
+	uint32_t old, found = DRAY_NONE, shared;
+	struct candidate best;			/* a row */
+	bool gap, ignored;
+
+	if (add_states(k, w, h, nd->row, h->c->config ? most : most * 4, e) != 0)
+		return -1;
+	if (h->c->config)
+		return 0;
+	shared = best_at(k, w, h, nd->row, &gap);
+	best = gap ? (struct candidate){ DRAY_NONE, 0 } : (struct candidate){ nd->row, shared };
+	if ((old = build_names_find(k->names, nd->path, nd->len, b)) != DRAY_NONE)
+		prefer(&best, rs->olds[old].row, best_at(k, w, h, rs->olds[old].row, &ignored));
+	for (size_t i = 0; i < w->query.n && found == DRAY_NONE; i++)
+		if (w->query.v[i].content != h->content && fits(h->c, &rs->contents[w->query.v[i].content], h->bit, most))
+			found = w->query.v[i].content;
+	if (found != DRAY_NONE && prefer(&best, row_of(rs, found), shared_with(w, found)) &&
+	    !is_hopeless(w, shared_with(w, found)) && add_choice(w, h->first, h->content, found, h->bit, e) != 0)
+		return -1;
+	return best.base == DRAY_NONE || best.base == nd->row ? 0 : add_states(k, w, h, best.base, most, e);
 }
 
 static int
 choose(struct chooser *k, struct worker *w, uint32_t i, struct dray_err *e)
 {
 	const struct build_content *c = &k->rs->contents[i];
-	uint64_t need = build_resolved_all(k->rs) & ~c->solid;
-	size_t first = w->n;
+	struct wish h = { .content = i, .c = c, .first = w->n };
+	uint64_t need = build_resolved_all(k->rs) & ~c->sure;
 
 	for (unsigned b = 0; b < k->rs->n_bases; b++) {
 		uint32_t x;
-		size_t j;
 
-		if ((need >> b & 1) == 0 || (x = choose_for(k, w, c, b)) == DRAY_NONE)
+		h.bit = UINT64_C(1) << b;
+		if ((need & h.bit) == 0)
 			continue;
-		for (j = first; j < w->n && w->v[j].base != x; j++)
-			;
-		if (j == w->n) {
-			if (w->n == w->cap) {
-				size_t cap = w->cap == 0 ? 1024 : w->cap * 2;
-				struct build_choice *v = realloc(w->v, cap * sizeof(*v));
-
-				if (v == NULL)
-					return dray_fail(e, DRAY_E_IO, "out of memory");
-				w->v = v;
-				w->cap = cap;
-			}
-			w->v[w->n++] = (struct build_choice){ .content = i, .base = x };
+		if ((k->rs->history & h.bit) != 0) {
+			if (choose_states(k, w, &h, b, e) != 0)
+				return -1;
+		} else if ((x = choose_for(k, w, c, b)) != DRAY_NONE && add_choice(w, h.first, i, x, h.bit, e) != 0) {
+			return -1;
 		}
-		w->v[j].bases |= UINT64_C(1) << b;
 	}
 	return 0;
 }
@@ -201,7 +322,7 @@ look(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	if (!c->wanted || c->size == 0)
 		return 0;
 	w->kind = &k->out->kind[i];
-	w->features = k->ix != NULL && (build_resolved_all(k->rs) & ~c->solid) != 0;
+	w->features = k->ix != NULL && (build_resolved_all(k->rs) & ~c->sure) != 0;
 	w->walk.sums = c->size > DRAY_FRAME_DEFAULT;
 	if (walk(k, w, (uint32_t)i, false, e) != 0)
 		return -1;
@@ -220,7 +341,9 @@ choice_cmp(const void *pa, const void *pb)
 
 	if (a->content != b->content)
 		return a->content < b->content ? -1 : 1;
-	return (x > y) - (x < y);
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (a->base > b->base) - (a->base < b->base);
 }
 
 static int
@@ -292,7 +415,7 @@ build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bas
 
 		bytes += is_usable(r->rs, i) ? c->size : 0;
 		total += c->wanted ? c->size : 0;
-		need |= c->wanted && c->size > 0 && (build_resolved_all(r->rs) & ~c->solid) != 0;
+		need |= c->wanted && c->size > 0 && (build_resolved_all(r->rs) & ~c->sure) != 0;
 	}
 	k.least = build_match_shift(bytes, INDEX_FEATURES, MATCH_SHIFT_MIN);
 	need = need && bytes > 0;
@@ -328,36 +451,4 @@ build_bases_free(struct build_bases *b)
 	free(b->kind);
 	free(b->v);
 	*b = (struct build_bases){ .n = 0 };
-}
-
-/* --- kinds --------------------------------------------------------------------------------------------------------- */
-
-static enum build_kind
-kind_of_elf(const uint8_t *p, size_t len)
-{
-	bool little = len > 5 && p[5] == 1;
-	unsigned type = little ? dray_get_u16(p + 16) : p[17] | (unsigned)p[16] << 8;
-	unsigned machine = little ? dray_get_u16(p + 18) : p[19] | (unsigned)p[18] << 8;
-
-	if (type != 2 && type != 3)	/* ET_EXEC, ET_DYN */
-		return BUILD_OBJECT;
-	return machine == 62 ? BUILD_PROGRAM_X86 : BUILD_PROGRAM;	/* EM_X86_64: bundle-format.md 6.5 */
-}
-
-enum build_kind
-build_kind_of(const uint8_t *p, size_t len)
-{
-	static const struct { const char *magic; uint8_t len; uint8_t kind; } known[] = {
-		{ "\xde\x12\x04\x95", 4, BUILD_CATALOGUE }, { "\x95\x04\x12\xde", 4, BUILD_CATALOGUE },
-		{ "\x1f\x8b", 2, BUILD_DENSE }, { "\xfd" "7zXZ", 5, BUILD_DENSE }, { "BZh", 3, BUILD_DENSE },
-		{ "\x28\xb5\x2f\xfd", 4, BUILD_DENSE }, { "\x89PNG", 4, BUILD_DENSE }, { "PK\x03\x04", 4, BUILD_DENSE },
-		{ "\xff\xd8\xff", 3, BUILD_DENSE },
-	};
-
-	if (len >= 20 && memcmp(p, "\x7f" "ELF", 4) == 0)
-		return kind_of_elf(p, len);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (len >= known[i].len && memcmp(p, known[i].magic, known[i].len) == 0)
-			return (enum build_kind)known[i].kind;
-	return memchr(p, 0, len < 4096 ? len : 4096) == NULL ? BUILD_TEXT : BUILD_BINARY;
 }

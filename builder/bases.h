@@ -20,17 +20,18 @@ enum build_kind {	/* in the order in which frames of small contents are filled *
 
 struct build_choice {
 	uint32_t content, base;	/* rows */
-	uint64_t bases;		/* the base is chosen for these, and all of them hold it */
+	uint64_t bases;		/* the base is chosen for these, and all of them hold it, a history at times */
 };
 
 struct build_bases {
 	uint8_t *kind;		/* by content: enum build_kind, of the wanted ones */
-	struct build_choice *v;	/* by content, then by lowest base */
+	struct build_choice *v;	/* by content, then by lowest base, then by row of the old content */
 	size_t n;
 };
 
 /**
  * build_bases_choose - look at all contents once; the phase "compare"
+ * Of a history each state of the chosen path is a choice of its own: a machine has one of them.
  * Takes the sums of wanted contents above DRAY_FRAME_DEFAULT. Depends on contents and paths alone.
  */
 DRAY_MUST_CHECK int build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bases *out,
@@ -48,7 +49,8 @@ struct build_names;
 DRAY_MUST_CHECK int build_names_new(const struct build_resolved *rs, struct build_names **out, struct dray_err *e);
 void build_names_free(struct build_names *n);
 
-/** build_names_find - the file of base @base whose name is most like @path; DRAY_NONE: none has its last part. Gives the content */
+/** build_names_find - the file of base @base whose name is most like @path: its number in rs->olds; DRAY_NONE: none has its
+ * last part */
 uint32_t build_names_find(const struct build_names *n, const char *path, size_t len, unsigned base);
 
 #endif

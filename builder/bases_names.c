@@ -148,7 +148,7 @@ build_names_find(const struct build_names *n, const char *path, size_t len, unsi
 		/* the first of equal ones: they stand in path order */
 		if ((s = alike(&n->v[i], &want)) > score) {
 			score = s;
-			best = o->content;
+			best = n->v[i].old;
 		}
 	}
 	return best;

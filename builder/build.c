@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "builder/build.h"
+#include "builder/history.h"
 #include "builder/pack.h"
 #include "builder/resolve.h"
 #include "builder/sign.h"
@@ -109,8 +110,8 @@ open_cache(const struct build_opts *o, struct build_cache **out, struct dray_err
 
 	if (dir == NULL)
 		return 0;
-	for (size_t i = 0; in == 0 && i <= o->n_bases; i++) {
-		const char *spec = i < o->n_bases ? o->bases[i].spec : o->to;
+	for (size_t i = 0; in == 0 && i < o->n_inputs; i++) {
+		const char *spec = o->inputs[i].spec;
 
 		if ((in = cache_in_source(spec, dir, e)) == 1 && o->cache_dir != NULL)
 			in = dray_fail(e, DRAY_E_USAGE, "the cache lies inside the source %s",
@@ -132,21 +133,21 @@ base_cmp(const void *pa, const void *pb)
 	if (a->named != b->named)
 		return a->named ? -1 : 1;
 	if (!a->named)
-		return build_release_cmp(a->release, b->release);
+		return build_release_cmp(a->in->release, b->in->release);
 	if (a->counter != b->counter)
 		return a->counter < b->counter ? -1 : 1;
 	c = strcmp(a->version, b->version);
-	return c != 0 ? c : build_release_cmp(a->release, b->release);
+	return c != 0 ? c : build_release_cmp(a->in->release, b->in->release);
 }
 
 static int
 order_bases(struct build_opts *o, struct dray_err *e)
 {
-	size_t unnamed = 0;
+	size_t exact = o->n_inputs - o->n_history - 1, unnamed = 0;
 
-	if (o->n_bases > 1)
-		qsort(o->bases, o->n_bases, sizeof(o->bases[0]), base_cmp);
-	for (size_t i = 0; i < o->n_bases; i++)
+	if (exact > 1)
+		qsort(o->bases, exact, sizeof(o->bases[0]), base_cmp);
+	for (size_t i = 0; i < exact; i++)
 		if (!o->bases[i].named)
 			snprintf(o->bases[i].version, sizeof(o->bases[i].version), "base-%zu", ++unnamed);
 	for (size_t i = 0; i < o->n_bases; i++)
@@ -206,15 +207,47 @@ look_at_target(const struct build_opts *o, struct build_release *r, struct dray_
 	return 0;
 }
 
+/* former states that say nothing, or what others say already, are a slip */
+static int
+look_at_history(const struct build_opts *o, struct dray_err *e)
+{
+	size_t last = o->n_inputs - 1, first = last - o->n_history;
+
+	for (size_t i = first; i < last; i++) {
+		const struct build_release *r = o->inputs[i].release;
+
+		if (r->n == 0) {
+			dray_fail(e, DRAY_E_USAGE, "--history %s: there is nothing in it", r->name);
+			return dray_hint(e, "name trees that machines have; an empty one is no place to start from");
+		}
+		if (build_release_cmp(r, o->inputs[last].release) == 0) {
+			dray_fail(e, DRAY_E_USAGE, "--history %s: it holds the same as the release", r->name);
+			return dray_hint(e, "leave it out: a machine that has it needs no upgrade");
+		}
+		for (size_t k = 0; k < i; k++)
+			if (build_release_cmp(r, o->inputs[k].release) == 0) {
+				dray_fail(e, DRAY_E_USAGE, "--history %s: it holds the same as --%s %s", r->name,
+				    k < first ? "from" : "history", o->inputs[k].release->name);
+				return dray_hint(e, "give each former state once");
+			}
+	}
+	return 0;
+}
+
 static int
 load_all(struct build_opts *o, struct build_result *r, struct dray_err *e)
 {
-	for (size_t i = 0; i < o->n_bases; i++)
-		if (load(o, o->bases[i].spec, &o->bases[i].release, e) != 0)
+	struct build_release *states[DRAY_MAX_BASES];
+
+	for (size_t i = 0; i < o->n_inputs; i++)
+		if (load(o, o->inputs[i].spec, &o->inputs[i].release, e) != 0)
 			return -1;
-	if (load(o, o->to, &r->target, e) != 0 || look_at_target(o, r->target, e) != 0)
+	r->target = o->inputs[o->n_inputs - 1].release;
+	if (look_at_target(o, r->target, e) != 0 || look_at_history(o, e) != 0 || order_bases(o, e) != 0)
 		return -1;
-	return order_bases(o, e);
+	for (size_t i = 0; i < o->n_history; i++)
+		states[i] = o->inputs[o->n_inputs - 1 - o->n_history + i].release;
+	return o->n_history == 0 ? 0 : build_history_join(states, o->n_history, &r->history, e);
 }
 
 static int
@@ -244,6 +277,7 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 	for (size_t i = 0; i < o->n_bases; i++) {
 		memcpy(d->bases[i].version, o->bases[i].version, sizeof(d->bases[i].version));
 		d->bases[i].counter = o->bases[i].counter;
+		d->bases[i].history = o->bases[i].in == NULL;
 	}
 	for (size_t i = 0; i < o->compatible.n; i++)
 		snprintf(d->compatible[i], sizeof(d->compatible[i]), "%s", o->compatible.v[i]);
@@ -273,7 +307,7 @@ pack(const struct build_opts *o, struct build_result *r, struct build_resolved *
 	int rc;
 
 	for (size_t i = 0; i < o->n_bases; i++)
-		bases[i] = o->bases[i].release;
+		bases[i] = o->bases[i].in != NULL ? o->bases[i].in->release : r->history;
 	if (build_resolve(r->target, bases, o->n_bases, rs, e) != 0)
 		return -1;
 	if ((dir = temp_dir(o)) == NULL)
@@ -304,6 +338,8 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 		memcpy(r->id, dray_bundle_id(b), sizeof(r->id));
 		r->n_signed = dray_bundle_slot(b)->n;
 		rc = tool_count(dray_bundle_index(b), &r->counts, e);
+		if (rc == 0)
+			rc = tool_cost(dray_bundle_index(b), dray_bundle_desc(b), &r->costs, e);
 	}
 	dray_bundle_close(b);
 	return rc == 0 || e->code == DRAY_E_SIGNAL ? rc : dray_wrap(e, "the new bundle does not read back");
@@ -367,10 +403,8 @@ build_run(struct build_opts *o, struct build_result *r, struct dray_err *e)
 	int rc;
 
 	*r = (struct build_result){ .target = NULL };
-	if (check_source(o->to, o->output, e) != 0)
-		return -1;
-	for (size_t i = 0; i < o->n_bases; i++)
-		if (check_source(o->bases[i].spec, o->output, e) != 0)
+	for (size_t i = o->n_inputs; i-- > 0;)
+		if (check_source(o->inputs[i].spec, o->output, e) != 0)
 			return -1;
 	/* first of all, so that a folder without write permission is told before an hour of work */
 	if (build_temp_open(o->output, &t, e) != 0)
@@ -388,9 +422,9 @@ build_run(struct build_opts *o, struct build_result *r, struct dray_err *e)
 void
 build_result_free(struct build_opts *o, struct build_result *r)
 {
-	for (size_t i = 0; i < o->n_bases; i++)
-		build_release_free(o->bases[i].release);
-	build_release_free(r->target);
+	build_release_free(r->history);
+	for (size_t i = 0; i < o->n_inputs; i++)
+		build_release_free(o->inputs[i].release);
 	build_packed_free(r->packed);
 	build_cache_close(r->cache);
 }

@@ -19,18 +19,25 @@
 #include "tool/look.h"
 #include "tool/tool.h"
 
-struct build_base {
+struct build_input {			/* something that is read */
 	const char *spec;		/* source, as given */
+	struct build_release *release;
+};
+
+struct build_base {
+	const struct build_input *in;	/* NULL: the history of all former states */
 	bool named;			/* --from-version was given for it */
 	char version[65];
 	uint64_t counter;		/* 0: unknown */
-	struct build_release *release;
 };
 
 struct build_opts {
 	const struct tool_common *common;
-	const char *to, *output;
-	struct build_base bases[DRAY_MAX_BASES];	/* ordered and named by build_run */
+	const char *output;
+	/* the exact bases, then the n_history former states, the release last */
+	struct build_input inputs[2 * DRAY_MAX_BASES + 1];
+	size_t n_inputs, n_history;
+	struct build_base bases[DRAY_MAX_BASES];	/* ordered and named by build_run; the history comes last */
 	size_t n_bases;
 	const char *product, *version, *os;
 	uint64_t counter, slot, built;
@@ -52,9 +59,11 @@ struct build_opts {
 };
 
 struct build_result {
-	struct build_release *target;
+	struct build_release *target;	/* borrowed from the inputs */
+	struct build_release *history;
 	struct build_sizes sizes;
 	struct tool_counts counts;
+	struct tool_costs costs;
 	uint8_t id[32];
 	uint64_t built;
 	size_t n_signed;

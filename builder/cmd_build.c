@@ -90,20 +90,27 @@ read_bases(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 {
 	const struct tool_list *from = &a->from, *names = &a->names;
 
-	if (from->n > DRAY_MAX_BASES)
+	if (a->history.n > DRAY_MAX_BASES)
+		return dray_fail(e, DRAY_E_USAGE, "more than %u times --history", DRAY_MAX_BASES);
+	if (from->n + (a->history.n > 0) > DRAY_MAX_BASES)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u bases", DRAY_MAX_BASES);
 	if (names->n > from->n)
 		return dray_fail(e, DRAY_E_USAGE, "more --from-version than --from");
-	o->n_bases = from->n;
 	for (size_t i = 0; i < from->n; i++) {
-		struct build_base *b = &o->bases[i];
+		struct build_base *b = &o->bases[o->n_bases++];
 
-		b->spec = from->v[i];
+		b->in = &o->inputs[o->n_inputs];
+		o->inputs[o->n_inputs++].spec = from->v[i];
 		if (i < names->n && names->v[i] != NULL && read_base_version(names->v[i], b, e) != 0)
 			return -1;
 		if (b->counter > o->counter)
 			return dray_fail(e, DRAY_E_USAGE, "the counter of base %s is above that of the release", b->version);
 	}
+	for (o->n_history = 0; o->n_history < a->history.n; o->n_history++)
+		o->inputs[o->n_inputs++].spec = a->history.v[o->n_history];
+	if (o->n_history > 0)
+		snprintf(o->bases[o->n_bases++].version, sizeof(o->bases[0].version), "history");
+	o->inputs[o->n_inputs++].spec = a->to;
 	return 0;
 }
 
@@ -138,7 +145,6 @@ check_rules(struct build_opts *o, const struct build_args *a, struct dray_err *e
 static int
 check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 {
-	o->to = a->to;
 	o->product = a->product;
 	o->version = a->version;
 	o->os = a->os != NULL ? a->os : "any";
@@ -151,7 +157,7 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 	o->triggers = a->triggers;
 	if (o->output == NULL)
 		return missing(a, "-o", e);
-	if (o->to == NULL)
+	if (a->to == NULL)
 		return missing(a, "--to", e);
 	if (need_token(a, "--product", o->product, e) != 0 || need_token(a, "--version", o->version, e) != 0)
 		return -1;
@@ -167,8 +173,8 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u keys", DRAY_SLOT_SIGS_MAX);
 	if (o->pass_file != NULL && o->keys.n == 0)
 		return dray_fail(e, DRAY_E_USAGE, "--passphrase-file goes with --key only");
-	if (o->slim && a->from.n == 0)
-		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from only: without a base all copies are full");
+	if (o->slim && a->from.n == 0 && a->history.n == 0)
+		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from or --history: without a base all copies are full");
 	if (o->no_cache && o->cache_dir != NULL)
 		return dray_fail(e, DRAY_E_USAGE, "--cache and --no-cache exclude each other");
 	if (o->compatible.n > BUILD_COMPATIBLE_MAX)
@@ -213,6 +219,8 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 	struct tool_opt opts[] = {
 		{ "recipe", 0, TOOL_TEXT, &a.recipe, 0, 0, "FILE", "all of this but -o, --key and --tmpdir, and more, as JSON" },
 		{ "from", 0, TOOL_LIST, &a.from, 0, 0, "SOURCE", "where an upgrade may start; repeats; none: full install" },
+		{ "history", 0, TOOL_LIST, &a.history, 0, 0, "SOURCE",
+		  "former states: a machine may mix those of all --history, path by path; repeats" },
 		{ "to", 0, TOOL_TEXT, &a.to, 0, 0, "SOURCE", "the new release: dir:PATH or archive:FILE[,FILE...]" },
 		{ "product", 0, TOOL_TEXT, &a.product, 0, 0, "NAME", "product of the release" },
 		{ "version", 0, TOOL_TEXT, &a.version, 0, 0, "VERSION", "its version, for people" },

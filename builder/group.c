@@ -1,6 +1,8 @@
 /*
  * group.c - small contents of one kind and alike names share a frame, programs stand alone, large contents are cut into
  * pieces. What people edit is never pooled with anything, and all contents of a frame share their components and bases.
+ * Nor is what builds on a state that a path of a history had at times: which states stand side by side on a machine, nobody
+ * knows, and a frame needs all its bases at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ struct item {			/* one use to be planned */
 	uint32_t content, base;	/* base: DRAY_NONE for a full copy */
 	uint64_t bases;
 	uint8_t kind;
+	bool loose;		/* some machines of a history lack the base content */
 	bool spare;		/* a full copy that only those need whose files are no longer those of a base */
 	struct pack_ranges map;	/* of a large base */
 	bool mapped;
@@ -107,7 +110,7 @@ add_use(struct pack_plan *p, const struct item *it, struct dray_err *e)
 static bool
 is_alone(const struct item *it)
 {
-	return it->kind >= BUILD_PROGRAM || it->c->config || it->mapped || it->c->size > PACK_GROUP_BYTES / 2;
+	return it->kind >= BUILD_PROGRAM || it->c->config || it->mapped || it->loose || it->c->size > PACK_GROUP_BYTES / 2;
 }
 
 static int
@@ -211,13 +214,77 @@ map_item(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	return it->mapped ? build_pieces_map(k->r, k->work, it->content, it->base, &it->map, e) : 0;
 }
 
-/* does every base have a copy or a delta? @covered: bases for which a delta is planned */
+/* the choices for one content: @v, @n; @row: the content */
+struct ways { const struct build_choice *v; size_t n; uint32_t row; };
+
 static bool
-is_covered(const struct planner *k, const struct build_content *c, uint64_t covered)
+has_way(const struct ways *w, uint32_t base, uint64_t bit)
 {
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].base == base && (w->v[i].bases & bit) != 0)
+			return true;
+	return base == w->row;		/* a copy */
+}
+
+/* is there a way from each state that the path of entry @row had in the history of @bit? */
+static bool
+leads_from_all(const struct planner *k, const struct ways *w, uint32_t row, uint64_t bit)
+{
+	const struct build_content *c = &k->rs->contents[w->row];
+	bool any = false;
+	size_t n;
+	const struct build_old *o = build_resolved_olds(k->rs, row, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if ((o[i].bases & bit) == 0)
+			continue;
+		any = true;
+		/* a machine without the component of this path has none of its states */
+		if ((o[i].gaps & bit) != 0 || o[i].config || (c->comps & ~o[i].comps) != 0 || !has_way(w, o[i].content, bit))
+			return false;
+	}
+	return any;
+}
+
+/* the histories for which every machine can make the content, whichever states its paths have */
+static uint64_t
+covered_histories(const struct planner *k, const struct ways *w)
+{
+	const struct build_content *c = &k->rs->contents[w->row];
+	uint64_t covered = 0;
+
+	for (unsigned b = 0; b < k->rs->n_bases; b++) {
+		uint64_t bit = UINT64_C(1) << b;
+		bool all;
+
+		if ((k->rs->history & bit) == 0)
+			continue;
+		all = c->node != DRAY_NONE && leads_from_all(k, w, k->rs->releases[0]->v[c->node].row, bit);
+		for (size_t i = 0; i < w->n && !all; i++) {
+			const struct build_content *x = &k->rs->contents[w->v[i].base];
+
+			if ((w->v[i].bases & bit) == 0)
+				continue;
+			all = ((x->sure & bit) != 0 && (c->comps & ~x->sure_comps) == 0) ||
+			    leads_from_all(k, w, k->rs->releases[x->old_base + 1u]->v[x->old_node].row, bit);
+		}
+		covered |= all ? bit : 0;
+	}
+	return covered;
+}
+
+/* does every base have a copy or a delta? */
+static bool
+is_covered(const struct planner *k, const struct ways *w)
+{
+	const struct build_content *c = &k->rs->contents[w->row];
+	uint64_t covered = covered_histories(k, w);
+
+	for (size_t i = 0; i < w->n; i++)
+		covered |= w->v[i].bases & ~k->rs->history;
 	/* a machine without the component that holds it cannot copy */
-	if ((c->comps & ~c->old_comps) == 0)
-		covered |= c->solid;
+	if ((c->comps & ~c->sure_comps) == 0)
+		covered |= c->sure;
 	return k->rs->n_bases > 0 && c->size > 0 && covered == build_resolved_all(k->rs);
 }
 
@@ -232,23 +299,24 @@ list_items(struct planner *k, bool slim, struct dray_err *e)
 	for (uint32_t i = 0; i < k->rs->n_contents; i++) {
 		const struct build_content *c = &k->rs->contents[i];
 		struct item it = { .c = c, .content = i, .kind = b->kind[i] };
-		uint64_t covered = 0;
+		struct ways w = { .v = b->v + at, .row = i };
 
 		if (c->node != DRAY_NONE)
 			it.nd = &k->rs->releases[0]->v[c->node];
-		for (; at < b->n && b->v[at].content == i; at++) {
+		for (; at < b->n && b->v[at].content == i; at++, w.n++) {
 			it.base = b->v[at].base;
 			it.bases = b->v[at].bases;
 			it.mapped = k->rs->contents[it.base].size > PACK_REF_MAX;
-			covered |= it.bases;
+			it.loose = (it.bases & k->rs->history & ~k->rs->contents[it.base].sure) != 0;
 			k->items[k->n++] = it;
 		}
-		it.spare = is_covered(k, c, covered);
+		it.spare = is_covered(k, &w);
 		if (!c->wanted || (slim && it.spare && !c->config))
 			continue;
 		it.base = DRAY_NONE;
 		it.bases = 0;
 		it.mapped = false;
+		it.loose = false;
 		k->items[k->n++] = it;
 	}
 	qsort(k->items, k->n, sizeof(k->items[0]), item_cmp);

@@ -40,8 +40,6 @@ struct build_packed {
 
 	/* for the report */
 	struct build_kind_sum kind[3], copy;	/* by DRAY_FRAME_* */
-	uint64_t by_base[64];		/* stored bytes that an upgrade from this base reads */
-	uint64_t full;			/* ... that an install without any base reads */
 	size_t n_delta, n_full;		/* contents with a delta or copy; with a full copy */
 	size_t n_only;			/* contents without a full copy */
 	int64_t look_ms, encode_ms;

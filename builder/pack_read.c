@@ -37,7 +37,7 @@ holder(const struct pack_reader *r, uint32_t content, bool old, const struct bui
 	const struct build_release *rel = r->rs->releases[old ? c->old_base + 1u : 0];
 
 	*nd = &rel->v[old ? c->old_node : c->node];
-	return rel;
+	return rel->sources != NULL ? rel->sources[(*nd)->of] : rel;
 }
 
 static int

@@ -21,7 +21,6 @@ struct rows {
 	bool *full;		/* by content: has a full copy */
 	size_t *first;		/* by content: where its uses begin in `sorted` */
 	uint32_t *sorted;	/* numbers of uses, by content */
-	uint8_t *seen;		/* by frame */
 };
 
 static void
@@ -136,7 +135,7 @@ sort_uses(struct rows *k)
 	k->first[0] = 0;
 }
 
-#define RECIPES_MAX 66		/* a copy, a delta for each of 64 bases, a full one */
+#define RECIPES_MAX 256		/* bundle-format.md 7 */
 
 /* the recipes of one content, best first */
 static int
@@ -173,37 +172,6 @@ add_recipes(struct rows *k, uint32_t content, struct dray_piece *pieces, struct 
 	return dray_iw_recipes(k->rs->tables, content, recipes, n, lists, e);
 }
 
-/* what an upgrade from base @b reads; @b above all bases: an install without any */
-static uint64_t
-reads(struct rows *k, size_t b)
-{
-	const struct pack_plan *p = k->p;
-	uint64_t bit = b < 64 ? UINT64_C(1) << b : 0, sum = 0;
-
-	for (size_t i = 0; i < p->n_frames; i++)
-		k->seen[i] = 0;
-	for (uint32_t c = 0; c < k->rs->n_contents; c++) {
-		const struct pack_use *best = NULL;
-
-		if ((k->rs->contents[c].bases & bit) != 0)
-			continue;
-		for (size_t i = k->first[c]; i < k->first[c + 1]; i++) {
-			const struct pack_use *u = &p->uses[k->sorted[i]];
-			uint8_t what = k->use[k->sorted[i]];
-
-			if (what == FULL ? best == NULL : what == DELTA && (u->bases & bit) != 0)
-				best = u;
-		}
-		for (size_t j = 0; best != NULL && j < best->n; j++) {
-			uint32_t f = p->parts[best->first + j].frame;
-
-			sum += k->seen[f] == 0 ? k->results[f].len : 0;
-			k->seen[f] = 1;
-		}
-	}
-	return sum;
-}
-
 static int
 make_room(struct rows *k, struct dray_err *e)
 {
@@ -212,13 +180,12 @@ make_room(struct rows *k, struct dray_err *e)
 	k->use = calloc(uses, 1);
 	k->sorted = calloc(uses, sizeof(*k->sorted));
 	k->section = calloc(frames, 1);
-	k->seen = calloc(frames, 1);
 	k->row = calloc(frames, sizeof(*k->row));
 	k->full = calloc(contents, sizeof(*k->full));
 	k->first = calloc(contents, sizeof(*k->first));
 	k->to->frames = calloc(frames, sizeof(*k->to->frames));
-	if (k->use == NULL || k->sorted == NULL || k->section == NULL || k->seen == NULL || k->row == NULL ||
-	    k->full == NULL || k->first == NULL || k->to->frames == NULL)
+	if (k->use == NULL || k->sorted == NULL || k->section == NULL || k->row == NULL || k->full == NULL ||
+	    k->first == NULL || k->to->frames == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	return 0;
 }
@@ -244,16 +211,12 @@ build_pack_rows(struct build_resolved *rs, const struct pack_plan *p, const stru
 	for (uint32_t i = 0; i < rs->n_contents; i++)
 		if (rs->contents[i].wanted && add_recipes(&k, i, pieces, e) != 0)
 			goto out;
-	for (size_t b = 0; b < rs->n_bases; b++)
-		to->by_base[b] = reads(&k, b);
-	to->full = reads(&k, 64);
 	rc = 0;
 out:
 	free(pieces);
 	free(k.use);
 	free(k.sorted);
 	free(k.section);
-	free(k.seen);
 	free(k.row);
 	free(k.full);
 	free(k.first);

@@ -228,8 +228,9 @@ get_mode(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 		return 0;
 	if (strcmp(mode, "slim") != 0)
 		return build_recipe_fail_key(r, e, "mode", "\"complete\" or \"slim\" is wanted");
-	if (a->from.n == 0)
-		return build_recipe_fail_key(r, e, "mode", "\"slim\" goes with \"from\" only: without a base all copies are full");
+	if (a->from.n == 0 && a->history.n == 0)
+		return build_recipe_fail_key(r, e, "mode",
+		    "\"slim\" goes with \"from\" or \"history\": without a base all copies are full");
 	a->slim = true;
 	return 0;
 }
@@ -256,7 +257,7 @@ get_singles(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 static int
 read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, struct dray_err *e)
 {
-	static const char *const keys[] = { "as_root", "compatible", "components", "config", "counter", "from", "ignore",
+	static const char *const keys[] = { "as_root", "compatible", "components", "config", "counter", "from", "history", "ignore",
 		"level", "mode", "mounts", "notes", "os", "owner_map", "path_sets", "phases", "portable_names", "product",
 		"recipe", "slot", "to", "triggers", "version", "xattrs", NULL };
 	int64_t n;
@@ -266,7 +267,8 @@ read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, s
 	/* so that an old program tells a recipe of tomorrow from a wrong one */
 	if (dray_json_int(r->doc, "recipe", RECIPE_VERSION, RECIPE_VERSION, &n, "recipe", e) != 0)
 		return build_recipe_fail_key(r, e, "recipe", "1 is wanted, the version of its grammar");
-	if (get_singles(r, a, e) != 0 || get_bases(r, a, e) != 0 || get_mode(r, a, e) != 0 ||
+	if (get_singles(r, a, e) != 0 || get_bases(r, a, e) != 0 ||
+	    build_recipe_take(r, "history", BUILD_RECIPE_SOURCE, &a->history, e) != 0 || get_mode(r, a, e) != 0 ||
 	    build_recipe_take(r, "compatible", BUILD_RECIPE_TOKENS, &a->compatible, e) != 0 || build_recipe_take(r, "notes", BUILD_RECIPE_NOTES, &a->notes, e) != 0 ||
 	    build_recipe_take(r, "config", BUILD_RECIPE_PATTERNS, &a->config, e) != 0 ||
 	    build_recipe_take(r, "path_sets", BUILD_RECIPE_SETS, &a->path_sets, e) != 0 ||

@@ -79,10 +79,21 @@ build_recipe_item(struct build_recipe *r, const struct dray_json *a, size_t i, e
 		rc = build_recipe_fail(r, e, "a text is wanted");
 	else if (kind == BUILD_RECIPE_NOTES && from_folder(r, out, e) != 0)
 		rc = -1;
+	else if (kind == BUILD_RECIPE_SOURCE)
+		rc = build_recipe_source(r, out, e);
 	else if (check_item(kind, *out, e) != 0)
 		rc = build_recipe_fail_as(r, e);
 	build_recipe_back(r);
 	return rc;
+}
+
+/* how many there may be */
+static size_t
+most_of(enum build_recipe_kind kind)
+{
+	if (kind == BUILD_RECIPE_SOURCE)
+		return DRAY_MAX_BASES;
+	return kind == BUILD_RECIPE_TOKENS ? BUILD_COMPATIBLE_MAX : SIZE_MAX;
 }
 
 /* of those that must differ, @v[i] and one before it are the same */
@@ -112,8 +123,8 @@ build_recipe_take(struct build_recipe *r, const char *key, enum build_recipe_kin
 		return 0;
 	if ((v = build_recipe_list(r, n + to->n, e)) == NULL)
 		rc = -1;
-	else if (kind == BUILD_RECIPE_TOKENS && n > BUILD_COMPATIBLE_MAX)
-		rc = build_recipe_fail(r, e, "more than %u", BUILD_COMPATIBLE_MAX);
+	else if (n > most_of(kind))
+		rc = build_recipe_fail(r, e, "more than %zu", most_of(kind));
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		rc = build_recipe_item(r, a, i, kind, &v[i], e);
 		if (rc == 0 && stands_twice(kind, v, i)) {

@@ -39,7 +39,8 @@ build_release_free(struct build_release *r)
 		build_arena_free(&r->arenas[i]);
 	free(r->arenas);
 	free(r->notices);
-	free(r->v);
+	free(r->sources);
+	build_release_drop_nodes(r);
 	free(r->name);
 	free(r);
 }
@@ -62,6 +63,14 @@ build_release_append(struct build_release *r)
 	}
 	memset(&r->v[r->n], 0, sizeof(r->v[0]));
 	return &r->v[r->n++];
+}
+
+void
+build_release_drop_nodes(struct build_release *r)
+{
+	free(r->v);
+	r->v = NULL;
+	r->n = r->cap = 0;
 }
 
 static int

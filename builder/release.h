@@ -16,7 +16,7 @@
 struct build_node {
 	const char *path;		/* NUL-terminated, in an arena of the release */
 	uint32_t len;
-	uint8_t type;			/* enum dray_type, never DRAY_ABSENT */
+	uint8_t type;			/* enum dray_type; DRAY_ABSENT only in a history */
 	uint16_t has;			/* DRAY_HAS_*, DRAY_HAS_MTIME included */
 	uint32_t mode, uid, gid;
 	int64_t mtime_sec;
@@ -32,6 +32,7 @@ struct build_node {
 	uint32_t row;			/* entry row in the bundle, given by build_resolve */
 	uint64_t dev, ino, nlink;	/* how the source tells hard links; of no meaning once grouped */
 	uint64_t at;			/* archives: where the content stands in the spool */
+	uint32_t of;			/* in a history: number in its sources, whose content it is */
 	bool hollow;			/* a directory whose contents are left out on purpose */
 };
 
@@ -57,13 +58,15 @@ struct build_reader {
 
 struct build_release {
 	char *name;			/* as the user gave it, for messages: "dir:old" */
-	struct build_node *v;		/* in path order (dray_path_cmp), the root itself is none of them */
+	struct build_node *v;		/* in path order (dray_path_cmp), the root itself is none of them; a path once */
 	size_t n, cap;
 	struct build_notice *notices;	/* in path order */
 	size_t n_notices, cap_notices;
 	struct build_arena *arenas;
 	size_t n_arenas;
 	struct build_layout *layout;	/* of the target: components, phases, config files; borrowed; NULL: one of each */
+	bool history;			/* former states: a path stands once for each that it had (history.h) */
+	struct build_release **sources;	/* of a history that was joined: borrowed releases that hold the contents; else NULL */
 
 	/* set by the source; open may be called from several threads at once, and what it gives stays as it was read */
 	int (*open)(const struct build_release *r, const struct build_node *nd, struct build_reader *out,
@@ -106,6 +109,9 @@ void build_release_free(struct build_release *r);
 
 /** build_release_append - room for one more node, zeroed; NULL when memory is out. May move all nodes. */
 struct build_node *build_release_append(struct build_release *r);
+
+/** build_release_drop_nodes - free them; contents of nodes that were copied stay readable */
+void build_release_drop_nodes(struct build_release *r);
 
 /** build_release_sort - into path order; a path that stands twice is DRAY_E_FORMAT */
 DRAY_MUST_CHECK int build_release_sort(struct build_release *r, struct dray_err *e);

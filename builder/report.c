@@ -55,11 +55,9 @@ build_warnings(const struct build_opts *o, const struct build_result *r)
 	if (r->cache != NULL && o->cache_dir != NULL && build_cache_read_only(r->cache))
 		fprintf(stderr, "%s: warning: the cache %s cannot be written: it is read, not added to\n", tool_prog,
 		    dray_quote(o->cache_dir, strlen(o->cache_dir), quoted, sizeof(quoted)));
-	for (size_t i = 0; i < o->n_bases; i++)
-		if (o->bases[i].release != NULL)
-			warn_release(o, o->bases[i].release);
-	if (r->target != NULL)
-		warn_release(o, r->target);
+	for (size_t i = 0; i < o->n_inputs; i++)
+		if (o->inputs[i].release != NULL)
+			warn_release(o, o->inputs[i].release);
 }
 
 static void
@@ -89,6 +87,21 @@ json_sum(struct dray_json *o, const char *name, const char *count, const struct 
 	dray_json_set_int(x, "stored", (int64_t)s->stored);
 }
 
+static void
+json_sources(struct dray_json *b, const struct build_opts *o, const struct build_base *base)
+{
+	struct dray_json *a;
+
+	dray_json_set_str(b, "kind", base->in != NULL ? "exact" : "history");
+	if (base->in != NULL) {
+		dray_json_set_path(b, "source", base->in->spec, strlen(base->in->spec));
+		return;
+	}
+	a = dray_json_set_arr(b, "sources");
+	for (size_t i = o->n_inputs - 1 - o->n_history; i < o->n_inputs - 1; i++)
+		dray_json_set_path(dray_json_push_obj(a), "source", o->inputs[i].spec, strlen(o->inputs[i].spec));
+}
+
 /* what the bundle is made of, and what each upgrade reads of it */
 static void
 json_packed(const struct build_opts *o, const struct build_result *r, struct dray_json *j, struct dray_json *bases)
@@ -103,8 +116,8 @@ json_packed(const struct build_opts *o, const struct build_result *r, struct dra
 
 		dray_json_set_str(b, "version", o->bases[i].version);
 		dray_json_set_int(b, "counter", (int64_t)o->bases[i].counter);
-		dray_json_set_path(b, "source", o->bases[i].spec, strlen(o->bases[i].spec));
-		dray_json_set_int(b, "reads", (int64_t)p->by_base[i]);
+		json_sources(b, o, &o->bases[i]);
+		dray_json_set_int(b, "reads", (int64_t)r->costs.base[i].bytes);
 	}
 	x = dray_json_set_obj(j, "recipes");
 	json_sum(x, "copy", "contents", &p->copy);
@@ -161,9 +174,8 @@ report_json(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_int(x, "check", r->check_ms);
 	for (int quiet = 0; quiet < 2; quiet++) {
 		x = dray_json_set_arr(j, quiet ? "left_out" : "warnings");
-		for (size_t i = 0; i < o->n_bases; i++)
-			json_notices(x, o->bases[i].release, quiet != 0);
-		json_notices(x, r->target, quiet != 0);
+		for (size_t i = 0; i < o->n_inputs; i++)
+			json_notices(x, o->inputs[i].release, quiet != 0);
 	}
 	return tool_json(j, e) == 0 ? 0 : -1;
 }
@@ -189,9 +201,10 @@ print_packed(const struct build_opts *o, const struct build_result *r)
 			printf("  %-10s %" PRIu64 " frame%s, %s stored as %s\n", kind_name[i], p->kind[i].n,
 			    p->kind[i].n == 1 ? "" : "s", tool_human(p->kind[i].out, h1), tool_human(p->kind[i].stored, h2));
 	for (size_t i = 0; i < o->n_bases; i++)
-		printf("  reads      %s from %s\n", tool_human(p->by_base[i], h1), o->bases[i].version);
+		printf("  reads      %s%s from %s\n", o->bases[i].in == NULL ? "at most " : "",
+		    tool_human(r->costs.base[i].bytes, h1), o->bases[i].version);
 	if (!o->slim && o->n_bases > 0)
-		printf("  reads      %s without any base\n", tool_human(p->full, h1));
+		printf("  reads      %s without any base\n", tool_human(r->costs.recipe[DRAY_RECIPE_FULL].bytes, h1));
 	if (r->cache != NULL) {
 		struct build_cache_counts c = build_cache_counts(r->cache);
 		const char *path = build_cache_path(r->cache);
@@ -203,26 +216,36 @@ print_packed(const struct build_opts *o, const struct build_result *r)
 	}
 }
 
+/* a line for each source, with the base that it is or is a part of */
+static void
+print_from(const struct build_opts *o)
+{
+	char quoted[300];
+
+	for (size_t i = 0; i < o->n_bases; i++)
+		if (o->bases[i].in != NULL)
+			printf("  from       %s: %s\n", o->bases[i].version,
+			    dray_quote(o->bases[i].in->spec, strlen(o->bases[i].in->spec), quoted, sizeof(quoted)));
+	for (size_t i = o->n_inputs - 1 - o->n_history; i < o->n_inputs - 1; i++)
+		printf("  from       history, each path as in: %s\n",
+		    dray_quote(o->inputs[i].spec, strlen(o->inputs[i].spec), quoted, sizeof(quoted)));
+}
+
 static void
 report_text(const struct build_opts *o, const struct build_result *r)
 {
 	char quoted[300], print[40], h1[32], h2[32], h3[32];
 	const struct tool_counts *c = &r->counts;
-	size_t left_out = count_quiet(r->target);
+	size_t left_out = 0;
 
-	for (size_t i = 0; i < o->n_bases; i++)
-		left_out += count_quiet(o->bases[i].release);
+	for (size_t i = 0; i < o->n_inputs; i++)
+		left_out += count_quiet(o->inputs[i].release);
 	dray_quote(o->output, strlen(o->output), quoted, sizeof(quoted));
 	printf("%s: %s %s, counter %" PRIu64 "\n", quoted, o->product, o->version, o->counter);
 	printf("  id         %s\n", dray_fingerprint(r->id, print));
 	if (o->n_bases == 0)
 		printf("  from       nothing: this bundle installs into an empty tree\n");
-	for (size_t i = 0; i < o->n_bases; i++) {
-		char q[300];
-
-		printf("  from       %s: %s\n", o->bases[i].version,
-		    dray_quote(o->bases[i].spec, strlen(o->bases[i].spec), q, sizeof(q)));
-	}
+	print_from(o);
 	tool_counts_print(c);
 	if (left_out > 0)
 		printf("  left out   %zu path%s of the sources, as asked (-v names them)\n", left_out, left_out == 1 ? "" : "s");

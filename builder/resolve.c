@@ -6,91 +6,43 @@
 #include <string.h>
 
 #include "builder/layout.h"
+#include "builder/merge.h"
 #include "builder/resolve.h"
 #include "dray/num.h"
-#include "dray/path.h"
 
-/* the releases side by side: the target is number 0, base i is i + 1 */
-struct merge {
-	struct build_release *const *rel;
-	size_t n;
-	size_t *at;			/* next node of each */
-	struct build_node **here;	/* nodes of the path that stands now, NULL where a release lacks it */
-};
-
+/* *most: no path has more states in all bases together */
 static int
-merge_begin(struct merge *m, struct build_release *const *rel, size_t n, struct dray_err *e)
-{
-	*m = (struct merge){ .rel = rel, .n = n };
-	m->at = calloc(n, sizeof(*m->at));
-	m->here = calloc(n, sizeof(*m->here));
-	if (m->at == NULL || m->here == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	return 0;
-}
-
-static void
-merge_end(struct merge *m)
-{
-	free(m->at);
-	free(m->here);
-}
-
-/* the next path in m->here; its first holder, or NULL at the end */
-static struct build_node *
-merge_next(struct merge *m)
-{
-	struct build_node *low = NULL;
-
-	for (size_t i = 0; i < m->n; i++) {
-		struct build_node *nd = m->at[i] < m->rel[i]->n ? &m->rel[i]->v[m->at[i]] : NULL;
-		int c;
-
-		m->here[i] = NULL;
-		if (nd == NULL)
-			continue;
-		c = low == NULL ? -1 : dray_path_cmp(nd->path, nd->len, low->path, low->len);
-		if (c > 0)
-			continue;
-		if (c < 0)
-			for (size_t k = 0; k < i; k++)
-				m->here[k] = NULL;
-		low = c < 0 ? nd : low;
-		m->here[i] = nd;
-	}
-	for (size_t i = 0; low != NULL && i < m->n; i++)
-		m->at[i] += m->here[i] != NULL;
-	return low;
-}
-
-static int
-give_rows(struct build_release *const *rel, size_t n, size_t *rows, struct dray_err *e)
+give_rows(struct build_release *const *rel, size_t n, size_t *most, struct dray_err *e)
 {
 	struct build_layout *layout = rel[0]->layout;
 	const struct build_node *first;
-	struct merge m;
+	struct build_merge m;
 	uint64_t row = 0;
 
-	if (merge_begin(&m, rel, n, e) != 0) {
-		merge_end(&m);
+	if (build_merge_begin(&m, rel, n, e) != 0) {
+		build_merge_end(&m);
 		return -1;
 	}
 	if (layout != NULL)
 		build_layout_forget(layout);
-	for (; (first = merge_next(&m)) != NULL; row++) {
-		for (size_t i = 0; i < n; i++)
-			if (m.here[i] != NULL)
-				m.here[i]->row = (uint32_t)row;
+	for (; (first = build_merge_next(&m)) != NULL; row++) {
+		size_t states = n;	/* one of each, or nothing */
+
+		for (size_t i = 0; i < n; i++) {
+			for (size_t k = 0; k < m.count[i]; k++)
+				m.here[i][k].row = (uint32_t)row;
+			states += m.count[i];
+		}
+		*most = states > *most ? states : *most;
 		if (layout != NULL && build_layout_add(layout, first->path, first->len, e) != 0) {
-			merge_end(&m);
+			build_merge_end(&m);
 			return -1;
 		}
 	}
-	merge_end(&m);
+	build_merge_end(&m);
 	/* a link group is told as row + 1, and all ones mean none */
 	if (row >= UINT32_MAX - 1)
 		return dray_fail(e, DRAY_E_FORMAT, "more paths than a bundle can hold");
-	*rows = (size_t)row;
 	return 0;
 }
 
@@ -125,49 +77,76 @@ content_row(struct build_resolved *rs, const struct build_node *nd, uint32_t *ro
 	return 0;
 }
 
-/* who holds a content: release @i of the merge, at a path of this @place */
+/* what one release of the merge has at the path that stands now */
+struct spot {
+	const struct build_place *place;
+	size_t rel;
+	bool sure;		/* one content, whenever it was */
+	bool gap;		/* there was a time without a file */
+};
+
+static struct spot
+spot_of(const struct build_merge *m, size_t i, const struct build_place *place)
+{
+	struct spot s = { .place = place, .rel = i, .sure = true };
+	const struct build_node *first = m->here[i];
+
+	for (size_t k = 0; k < m->count[i]; k++) {
+		s.gap |= first[k].type != DRAY_FILE;
+		s.sure &= first[k].size == first->size && memcmp(first[k].sha256, first->sha256, sizeof(first->sha256)) == 0;
+	}
+	s.sure &= !s.gap;
+	return s;
+}
+
+/* who holds a content */
 static int
-note_holder(struct build_resolved *rs, size_t i, const struct build_node *nd, uint32_t row,
-    const struct build_place *place, struct dray_err *e)
+note_holder(struct build_resolved *rs, const struct spot *s, const struct build_node *nd, uint32_t row,
+    struct dray_err *e)
 {
 	struct build_content *c = &rs->contents[row];
-	uint32_t node = (uint32_t)(nd - rs->releases[i]->v);
-	uint64_t bit = i == 0 ? 0 : UINT64_C(1) << (i - 1);
+	uint32_t node = (uint32_t)(nd - rs->releases[s->rel]->v);
+	uint64_t bit = s->rel == 0 ? 0 : UINT64_C(1) << (s->rel - 1);
 	struct build_old *v;
 
-	if (i == 0) {
+	if (s->rel == 0) {
 		if (c->node == DRAY_NONE)
 			c->node = node;
-		c->config |= place->config;
-		c->comps |= place->components;
+		c->config |= s->place->config;
+		c->comps |= s->place->components;
 		return 0;
 	}
 	if (c->bases == 0) {
-		c->old_base = (uint8_t)(i - 1);
+		c->old_base = (uint8_t)(s->rel - 1);
 		c->old_node = node;
 	}
 	c->bases |= bit;
-	if (!place->config) {
+	if (!s->place->config) {
 		c->solid |= bit;
-		c->old_comps |= place->components;
+		c->old_comps |= s->place->components;
+	}
+	if (!s->place->config && s->sure) {
+		c->sure |= bit;
+		c->sure_comps |= s->place->components;
 	}
 	for (size_t k = rs->n_olds; k-- > 0 && rs->olds[k].row == nd->row;)
 		if (rs->olds[k].content == row) {
 			rs->olds[k].bases |= bit;
+			rs->olds[k].gaps |= s->gap ? bit : 0;
 			return 0;
 		}
 	if ((v = grow(rs->olds, rs->n_olds, &rs->cap_olds, sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	rs->olds = v;
-	rs->olds[rs->n_olds++] = (struct build_old){ .row = nd->row, .content = row, .bases = bit, .path = nd->path,
-		.len = nd->len, .config = place->config };
+	rs->olds[rs->n_olds++] = (struct build_old){ .row = nd->row, .content = row, .bases = bit,
+		.gaps = s->gap ? bit : 0, .comps = s->place->components, .path = nd->path, .len = nd->len,
+		.config = s->place->config };
 	return 0;
 }
 
-/* release @i of the merge has @nd here */
 static int
-state_row(struct build_resolved *rs, size_t i, const struct build_node *nd, const struct build_place *place,
-    uint32_t *row, struct dray_err *e)
+state_row(struct build_resolved *rs, const struct spot *at, const struct build_node *nd, uint32_t *row,
+    struct dray_err *e)
 {
 	struct dray_attrs a = { .has = nd->has & (uint16_t)~DRAY_HAS_MTIME, .mode = nd->mode, .uid = nd->uid,
 		.gid = nd->gid };
@@ -176,11 +155,11 @@ state_row(struct build_resolved *rs, size_t i, const struct build_node *nd, cons
 		.rdev_minor = nd->rdev_minor, .mtime_sec = nd->mtime_sec, .mtime_nsec = nd->mtime_nsec };
 
 	if (nd->link != 0)
-		s.link = rs->releases[i]->v[nd->link - 1].row + 1;
+		s.link = rs->releases[at->rel]->v[nd->link - 1].row + 1;
 	if (dray_iw_attrs(rs->tables, &a, nd->xattrs, nd->n_xattrs, &s.attrs, e) != 0)
 		return -1;
 	if (nd->type == DRAY_FILE && (content_row(rs, nd, &s.content, e) != 0 ||
-	    note_holder(rs, i, nd, s.content, place, e) != 0))
+	    note_holder(rs, at, nd, s.content, e) != 0))
 		return -1;
 	return dray_iw_state(rs->tables, &s, row, e);
 }
@@ -193,23 +172,50 @@ group_of(const struct build_release *r, const struct build_node *nd)
 
 /* does every base hold the same bytes here, in the same hard-link group? */
 static bool
-only_attributes(const struct merge *m)
+only_attributes(const struct build_merge *m)
 {
 	const struct build_node *to = m->here[0];
 
 	for (size_t i = 1; i < m->n; i++) {
-		const struct build_node *nd = m->here[i];
-
-		if (nd == NULL || nd->type != DRAY_FILE || nd->size != to->size ||
-		    memcmp(nd->sha256, to->sha256, sizeof(nd->sha256)) != 0 ||
-		    group_of(m->rel[i], nd) != group_of(m->rel[0], to))
+		if (m->here[i] == NULL)
 			return false;
+		for (size_t k = 0; k < m->count[i]; k++) {
+			const struct build_node *nd = &m->here[i][k];
+
+			if (nd->type != DRAY_FILE || nd->size != to->size ||
+			    memcmp(nd->sha256, to->sha256, sizeof(nd->sha256)) != 0 ||
+			    group_of(m->rel[i], nd) != group_of(m->rel[0], to))
+				return false;
+		}
 	}
 	return m->n > 1;
 }
 
+/* the states that base @i - 1 has or had here, each once; @n_alts of them are known from other bases */
 static int
-take_path(struct build_resolved *rs, const struct merge *m, const struct build_node *first, struct dray_alt *alts,
+add_alts(struct build_resolved *rs, const struct build_merge *m, size_t i, const struct build_place *place,
+    struct dray_alt *alts, size_t *n_alts, struct dray_err *e)
+{
+	const struct spot at = spot_of(m, i, place);
+
+	for (size_t s = 0; s < m->count[i] || s == 0; s++) {
+		uint32_t row = DRAY_NONE;
+		size_t k;
+
+		if (m->here[i] != NULL && m->here[i][s].type != DRAY_ABSENT &&
+		    state_row(rs, &at, &m->here[i][s], &row, e) != 0)
+			return -1;
+		for (k = 0; k < *n_alts && alts[k].state != row; k++)
+			;
+		if (k == *n_alts)
+			alts[(*n_alts)++] = (struct dray_alt){ .state = row };
+		alts[k].bases |= UINT64_C(1) << (i - 1);
+	}
+	return 0;
+}
+
+static int
+take_path(struct build_resolved *rs, const struct build_merge *m, const struct build_node *first, struct dray_alt *alts,
     struct dray_err *e)
 {
 	struct dray_entry en = { .path = first->path, .len = first->len, .target = DRAY_NONE };
@@ -229,20 +235,11 @@ take_path(struct build_resolved *rs, const struct merge *m, const struct build_n
 	place.config = place.config && (to != NULL ? to : first)->type != DRAY_DIR;
 	if (place.config)
 		en.flags |= DRAY_ENTRY_CONFIG;
-	if (to != NULL && state_row(rs, 0, to, &place, &en.target, e) != 0)
+	if (to != NULL && state_row(rs, &(struct spot){ .place = &place }, to, &en.target, e) != 0)
 		return -1;
-	for (size_t i = 1; i < m->n; i++) {
-		uint32_t row = DRAY_NONE;
-		size_t k;
-
-		if (m->here[i] != NULL && state_row(rs, i, m->here[i], &place, &row, e) != 0)
+	for (size_t i = 1; i < m->n; i++)
+		if (add_alts(rs, m, i, &place, alts, &n_alts, e) != 0)
 			return -1;
-		for (k = 0; k < n_alts && alts[k].state != row; k++)
-			;
-		if (k == n_alts)
-			alts[n_alts++] = (struct dray_alt){ .state = row };
-		alts[k].bases |= UINT64_C(1) << (i - 1);
-	}
 	same = n_alts == 1 && alts[0].state == en.target;
 	if (same) {
 		en.flags |= DRAY_ENTRY_SAME;
@@ -263,21 +260,20 @@ take_path(struct build_resolved *rs, const struct merge *m, const struct build_n
 }
 
 static int
-fill_tables(struct build_resolved *rs, struct build_release *const *rel, size_t n, struct dray_err *e)
+fill_tables(struct build_resolved *rs, struct build_release *const *rel, size_t n, size_t most, struct dray_err *e)
 {
-	struct dray_alt *alts = calloc(n, sizeof(*alts));
+	struct dray_alt *alts = calloc(most + 1, sizeof(*alts));
 	struct build_node *first;
-	struct merge m;
+	struct build_merge m;
 	int rc = -1;
 
-	if (merge_begin(&m, rel, n, e) != 0)
+	if (build_merge_begin(&m, rel, n, e) != 0)
 		goto out;
 	if (alts == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	while ((first = merge_next(&m)) != NULL) {
-		memset(alts, 0, n * sizeof(*alts));
+	while ((first = build_merge_next(&m)) != NULL) {
 		if (take_path(rs, &m, first, alts, e) != 0) {
 			build_path_err(e, rel[0], first->path, first->len);
 			goto out;
@@ -285,7 +281,7 @@ fill_tables(struct build_resolved *rs, struct build_release *const *rel, size_t 
 	}
 	rc = 0;
 out:
-	merge_end(&m);
+	build_merge_end(&m);
 	free(alts);
 	return rc;
 }
@@ -296,7 +292,7 @@ build_resolve(struct build_release *target, struct build_release *const *bases, 
 {
 	struct build_resolved *rs = calloc(1, sizeof(*rs));
 	struct build_release **rel;
-	size_t rows;
+	size_t most = 0;
 	int rc = -1;
 
 	*out = NULL;
@@ -309,11 +305,13 @@ build_resolve(struct build_release *target, struct build_release *const *bases, 
 		goto out;
 	}
 	rel[0] = target;
-	for (size_t i = 0; i < n_bases; i++)
+	for (size_t i = 0; i < n_bases; i++) {
 		rel[i + 1] = bases[i];
+		rs->history |= bases[i]->history ? UINT64_C(1) << i : 0;
+	}
 	rs->n_bases = n_bases;
-	if (dray_iw_new(&rs->tables, e) != 0 || give_rows(rel, n_bases + 1, &rows, e) != 0 ||
-	    fill_tables(rs, rel, n_bases + 1, e) != 0)
+	if (dray_iw_new(&rs->tables, e) != 0 || give_rows(rel, n_bases + 1, &most, e) != 0 ||
+	    fill_tables(rs, rel, n_bases + 1, most, e) != 0)
 		goto out;
 	*out = rs;
 	rs = NULL;
@@ -339,4 +337,22 @@ uint64_t
 build_resolved_all(const struct build_resolved *rs)
 {
 	return rs->n_bases == 0 ? 0 : UINT64_MAX >> (64 - rs->n_bases);
+}
+
+const struct build_old *
+build_resolved_olds(const struct build_resolved *rs, uint32_t row, size_t *n)
+{
+	size_t low = 0, high = rs->n_olds;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (rs->olds[mid].row < row)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (*n = 0; low + *n < rs->n_olds && rs->olds[low + *n].row == row; ++*n)
+		;
+	return *n == 0 ? NULL : &rs->olds[low];
 }

@@ -22,14 +22,18 @@ struct build_content {		/* one row of CONTENTS */
 	uint32_t old_node;
 	uint64_t bases;		/* bit mask: bases that hold it anywhere */
 	uint64_t solid;		/* ... at a path that nobody edits by hand */
+	uint64_t sure;		/* ... where every machine of the base has it; of a history: the one state the path ever had */
 	uint64_t comps;		/* components of the target's paths that hold it */
-	uint64_t old_comps;	/* ... of the bases' paths that hold it and that nobody edits */
+	uint64_t old_comps;	/* ... of the bases' paths behind solid */
+	uint64_t sure_comps;	/* ... behind sure */
 };
 
 struct build_old {		/* a file of some bases: at one path, with one content */
 	uint32_t row;		/* of the entry; ascending, with one item for each content */
 	uint32_t content;
 	uint64_t bases;
+	uint64_t gaps;		/* those of them in which there was no file at times */
+	uint64_t comps;
 	const char *path;	/* borrowed */
 	uint32_t len;
 	bool config;
@@ -43,6 +47,7 @@ struct build_resolved {
 	size_t n_olds, cap_olds;
 	struct build_release **releases;	/* the target, then the bases; borrowed */
 	size_t n_bases;
+	uint64_t history;			/* bit mask: bases that are histories */
 	size_t n_entries, n_same;
 	size_t n_wanted;
 	uint64_t wanted_bytes;			/* size of all wanted contents */
@@ -50,12 +55,12 @@ struct build_resolved {
 
 /**
  * build_resolve - compare
- * @target: its nodes get their rows
+ * @target: its nodes get their rows; no history
  * @bases, @n_bases: bit i of an alternative's mask is bases[i]; their nodes get their rows too. All releases must stay
- *     until build_resolved_free
+ *     until build_resolved_free. A base is a whole release, or a history: the states that each path had (history.h)
  *
- * A content is wanted, and travels in some form, when any base differs from the target at its path, unless
- * content and hard-link group are the same in every base: then only attributes change, and the target has the bytes.
+ * A content is wanted, and travels in some form, when any state of a base differs from the target at its path, unless
+ * content and hard-link group are the same in all of them: then only attributes change, and the target has the bytes.
  */
 DRAY_MUST_CHECK int build_resolve(struct build_release *target, struct build_release *const *bases, size_t n_bases,
     struct build_resolved **out, struct dray_err *e);
@@ -63,5 +68,8 @@ void build_resolved_free(struct build_resolved *rs);
 
 /** build_resolved_all - bit mask of all bases */
 uint64_t build_resolved_all(const struct build_resolved *rs);
+
+/** build_resolved_olds - the old contents at entry @row: *n of them, borrowed; NULL when there are none */
+const struct build_old *build_resolved_olds(const struct build_resolved *rs, uint32_t row, size_t *n);
 
 #endif

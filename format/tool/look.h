@@ -63,7 +63,11 @@ DRAY_MUST_CHECK int tool_count(const struct dray_index *ix, struct tool_counts *
 /** tool_counts_print - the paths by what happens to them, as lines of a report on stdout */
 void tool_counts_print(const struct tool_counts *c);
 
-struct tool_base_cost {			/* a machine that has exactly this base */
+/*
+ * A machine that has exactly this base. Of a history, where each path has any of its former states: no such machine reads
+ * more, and of each content the dearest way to it counts.
+ */
+struct tool_base_cost {
 	size_t contents[DRAY_RECIPE_COPY + 1];	/* by DRAY_RECIPE_* of the recipe it takes */
 	uint64_t bytes;			/* stored bytes of the frames it reads */
 };
@@ -76,15 +80,23 @@ struct tool_costs {
 	struct tool_base_cost base[DRAY_MAX_BASES];
 };
 
-/** tool_each_old - @fn hears of every file that bases have, in path order; one path may have a content in several states */
-typedef void tool_old_fn(void *ctx, uint32_t entry, uint32_t content, uint64_t bases);
-void tool_each_old(const struct dray_index *ix, const struct dray_desc *desc, tool_old_fn *fn, void *ctx);
+/* @sure: those of @bases in which the path has no other state than files of this content */
+typedef void tool_old_fn(void *ctx, uint32_t entry, uint32_t content, uint64_t bases, uint64_t sure);
 
-/** tool_held_of - per content row the bases that have it, as a bit mask; malloc'ed, NULL when memory is out */
-uint64_t *tool_held_of(const struct dray_index *ix, const struct dray_desc *desc);
+/** tool_each_old - @fn hears of every content that a path has in bases, once, in path order; Return: 0, -1: no memory */
+DRAY_MUST_CHECK int tool_each_old(const struct dray_index *ix, const struct dray_desc *desc, tool_old_fn *fn,
+    void *ctx);
+
+struct tool_held {			/* a content, as bases hold it: bit masks */
+	uint64_t bases;			/* under any path, at any time */
+	uint64_t sure;			/* every machine of the base has it */
+};
+
+/** tool_held_of - per content row; malloc'ed, NULL when memory is out */
+struct tool_held *tool_held_of(const struct dray_index *ix, const struct dray_desc *desc);
 
 /** tool_recipe_bases - the bases that have all that a recipe builds on; all bits set when it needs none */
-uint64_t tool_recipe_bases(const struct dray_index *ix, const uint64_t *held, uint32_t content,
+uint64_t tool_recipe_bases(const struct dray_index *ix, const struct tool_held *held, uint32_t content,
     const struct dray_recipe *r);
 
 DRAY_MUST_CHECK int tool_cost(const struct dray_index *ix, const struct dray_desc *desc, struct tool_costs *c,

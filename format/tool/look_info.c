@@ -240,7 +240,7 @@ print_desc(const struct dray_desc *d, const uint8_t *id)
 		printf("  from       %s", d->bases[i].version);
 		if (d->bases[i].counter != 0)
 			printf(", counter %" PRIu64, d->bases[i].counter);
-		printf("%s\n", d->bases[i].history ? " (history)" : "");
+		printf("%s\n", d->bases[i].history ? " (former states: a machine may mix them)" : "");
 	}
 	print_names("components", d->components, d->n_components);
 	print_names("phases", d->phases, d->n_phases);
@@ -272,9 +272,9 @@ print_costs(const struct tool_costs *c, const struct dray_desc *d)
 	for (size_t i = 0; i < d->n_bases; i++) {
 		const struct tool_base_cost *b = &c->base[i];
 
-		printf("  reads      %s from %s:\n             %zu deltas, %zu copies, %zu full\n",
-		    tool_human(b->bytes, h), d->bases[i].version, b->contents[DRAY_RECIPE_DELTA],
-		    b->contents[DRAY_RECIPE_COPY], b->contents[DRAY_RECIPE_FULL]);
+		printf("  reads      %s%s from %s:\n             %zu deltas, %zu copies, %zu full\n",
+		    d->bases[i].history ? "at most " : "", tool_human(b->bytes, h), d->bases[i].version,
+		    b->contents[DRAY_RECIPE_DELTA], b->contents[DRAY_RECIPE_COPY], b->contents[DRAY_RECIPE_FULL]);
 	}
 }
 

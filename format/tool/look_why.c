@@ -12,13 +12,13 @@
 #include "tool/look.h"
 
 struct place { uint32_t entry; uint64_t bases; };	/* a path, and the bases in which it has a content */
-struct places { size_t first, n, cap; };		/* of one content: part of all places */
+struct places { size_t first, n; };		/* of one content: part of all places */
 
 struct why {
 	const struct dray_index *ix;
 	const struct dray_desc *desc;
 	uint32_t *moves;
-	uint64_t *held;
+	struct tool_held *held;
 	struct places *of;		/* by content row */
 	struct place *places;
 	uint32_t *used;			/* by content row: 1 + number in the way that is added up now */
@@ -131,9 +131,11 @@ json_bases(const struct why *y, struct dray_json *o, uint64_t bases)
 static void
 print_from(const struct why *y, const struct from *f)
 {
-	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], h[32];
+	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], h[32], hex[65];
 	const struct places *of = &y->of[f->content];
+	struct dray_content c;
 
+	dray_index_content(y->ix, f->content, &c);
 	for (size_t i = 0; i < of->n; i++) {
 		const struct place *p = &y->places[of->first + i];
 		struct dray_entry en;
@@ -142,7 +144,7 @@ print_from(const struct why *y, const struct from *f)
 		printf("    %-8s%s (", i == 0 ? "from" : "or", dray_quote(en.path, en.len, path, sizeof(path)));
 		print_bases(y, p->bases);
 		if (i == 0)
-			printf("), %s read\n", tool_human(f->reads, h));
+			printf("), %s read, sha256 %.16s...\n", tool_human(f->reads, h), dray_hex(c.sha256, 32, hex));
 		else
 			printf(")\n");
 	}
@@ -291,25 +293,22 @@ tell_path(const struct why *y, uint32_t row, struct dray_err *e)
 }
 
 static void
-count_place(void *ctx, uint32_t entry, uint32_t content, uint64_t bases)
+count_place(void *ctx, uint32_t entry, uint32_t content, uint64_t bases, uint64_t sure)
 {
 	struct why *y = ctx;
 
-	(void)entry, (void)bases;
-	y->of[content].cap++;
+	(void)entry, (void)bases, (void)sure;
+	y->of[content].n++;
 }
 
 static void
-put_place(void *ctx, uint32_t entry, uint32_t content, uint64_t bases)
+put_place(void *ctx, uint32_t entry, uint32_t content, uint64_t bases, uint64_t sure)
 {
 	struct why *y = ctx;
 	struct places *of = &y->of[content];
-	struct place *p = &y->places[of->first];
 
-	/* the states of a path follow each other */
-	if (of->n == 0 || p[of->n - 1].entry != entry)
-		p[of->n++] = (struct place){ .entry = entry };
-	p[of->n - 1].bases |= bases;
+	(void)sure;
+	y->places[of->first + of->n++] = (struct place){ entry, bases };
 }
 
 static int
@@ -322,15 +321,17 @@ find_places(struct why *y, struct dray_err *e)
 	y->used = calloc(n, sizeof(*y->used));
 	if ((y->of = calloc(n, sizeof(*y->of))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	tool_each_old(y->ix, y->desc, count_place, y);
+	if (tool_each_old(y->ix, y->desc, count_place, y) != 0)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		y->of[i].first = all;
-		all += y->of[i].cap;
+		all += y->of[i].n;
+		y->of[i].n = 0;
 	}
 	y->places = calloc(all + 1, sizeof(*y->places));
-	if (y->moves == NULL || y->held == NULL || y->used == NULL || y->places == NULL)
+	if (y->moves == NULL || y->held == NULL || y->used == NULL || y->places == NULL ||
+	    tool_each_old(y->ix, y->desc, put_place, y) != 0)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	tool_each_old(y->ix, y->desc, put_place, y);
 	return 0;
 }
 

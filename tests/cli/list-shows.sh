@@ -118,7 +118,8 @@ sed -n '/^  delta/,/^  full/p' out >got
 {
 	sed -n '/^  delta/p' out
 	printf '    in base 1, 2\n'
-	printf '    from    a\\x0ab\\x1b[31m (2), 108.9 kB read\n    or      lib/big (1)\n    or      lib/big-too (2)\n'
+	printf '    from    a\\x0ab\\x1b[31m (2), 108.9 kB read, sha256 %.16s...\n' "$(sha256sum <one/lib/big)"
+	printf '    or      lib/big (1)\n    or      lib/big-too (2)\n'
 	sed -n '/^  full/p' out
 } >want
 want_same want got

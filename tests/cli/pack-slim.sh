@@ -65,5 +65,5 @@ want_status 0
 
 run "$DRAY" build --to new --product demo --version 1.1 --counter 2 --slim -o no.dray
 want_status 2
-want_text '--slim goes with --from only'
+want_text '--slim goes with --from or --history: without a base all copies are full'
 no_file no.dray

@@ -219,7 +219,7 @@ echo '{"recipe":1,"version":""}' | bad 1:13 'version: not 1 to 64 of'
 echo '{"recipe":1,"os":"beos"}' | bad 1:13 'os: linux, freebsd or any is wanted'
 echo '{"recipe":1,"slot":1000}' | bad 1:13 'slot: a multiple of 512 is wanted'
 echo '{"recipe":1,"slot":262145}' | bad 1:13 'slot: a number from 1 to 262144 is wanted'
-echo '{"recipe":1,"mode":"slim"}' | bad 1:13 'mode: "slim" goes with "from" only'
+echo '{"recipe":1,"mode":"slim"}' | bad 1:13 'mode: "slim" goes with "from" or "history"'
 echo '{"recipe":1,"compatible":["a","b c"]}' | bad 1:31 'compatible[1]: not 1 to 64 of'
 echo '{"recipe":1,"compatible":["a","b","a"]}' | bad 1:35 'compatible[2]: a stands twice'
 echo '{"recipe":1,"compatible":["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]}' |
