@@ -148,9 +148,9 @@ build_diff_head(struct diff *d, struct dray_err *e)
 	return triggers(d, a, b, e);
 }
 
-/* the state that an exact base had, or the first of those a history base had; *n: how many */
+/* the state that an exact base had, or number @k of those a history base had; *n: how many */
 static uint32_t
-base_state(const struct diff_side *s, const struct dray_entry *en, size_t base, uint32_t *n)
+base_state(const struct diff_side *s, const struct dray_entry *en, size_t base, uint32_t k, uint32_t *n)
 {
 	uint32_t row = DRAY_NONE;
 	struct dray_alt alt;
@@ -164,35 +164,48 @@ base_state(const struct diff_side *s, const struct dray_entry *en, size_t base, 
 		dray_index_alt(s->ix, en->alt_first + i, &alt);
 		if ((alt.bases >> base & 1) == 0)
 			continue;
-		row = *n == 0 ? alt.state : row;
+		row = *n == k ? alt.state : row;
 		++*n;
 	}
 	return row;
+}
+
+/* is one of the @n states in this base another one? The first field that differs */
+static bool
+other_states(const struct diff *d, const struct dray_entry *a, const struct dray_entry *b, size_t base, uint32_t n,
+    struct diff_text *text)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		struct diff_item x, y;
+		unsigned at = 0;
+		uint32_t ignored;
+
+		build_diff_state(d->side[0].ix, base_state(&d->side[0], a, base, k, &ignored), a->path, a->len, &x);
+		build_diff_state(d->side[1].ix, base_state(&d->side[1], b, base, k, &ignored), b->path, b->len, &y);
+		if (build_diff_fields(&x, &y, true, &at, text))
+			return true;
+	}
+	return false;
 }
 
 static void
 base_states(struct diff *d, const struct dray_entry *a, const struct dray_entry *b)
 {
 	const struct dray_desc *desc = dray_bundle_desc(d->side[0].b);
-	struct diff_item x, y;
 	struct diff_text text;
 	char field[200], tx[40], ty[40];
-	uint32_t row, n_x, n_y;
+	uint32_t n_x, n_y;
 
 	/* other bases were told, and explain all the rest */
 	for (size_t i = 0; i < desc->n_bases && d->same_bases && !d->done; i++) {
-		unsigned at = 0;
-
-		row = base_state(&d->side[0], a, i, &n_x);
-		build_diff_state(d->side[0].ix, row, a->path, a->len, &x);
-		row = base_state(&d->side[1], b, i, &n_y);
-		build_diff_state(d->side[1].ix, row, b->path, b->len, &y);
+		(void)base_state(&d->side[0], a, i, 0, &n_x);
+		(void)base_state(&d->side[1], b, i, 0, &n_y);
 		if (n_x != n_y) {
 			snprintf(field, sizeof(field), "states in base %s", desc->bases[i].version);
 			snprintf(tx, sizeof(tx), "%" PRIu32, n_x);
 			snprintf(ty, sizeof(ty), "%" PRIu32, n_y);
 			build_diff_tell(d, a->path, a->len, field, tx, ty);
-		} else if (build_diff_fields(&x, &y, true, &at, &text)) {
+		} else if (other_states(d, a, b, i, n_x, &text)) {
 			snprintf(field, sizeof(field), "%s in base %s", text.field, desc->bases[i].version);
 			build_diff_tell(d, a->path, a->len, field, text.a, text.b);
 		}

@@ -134,6 +134,26 @@ b other.dray
 one_difference "mode: mode in base base-1: 0644 | 0640"
 rm -rf a
 mv a.kept a
+# former states: each of them counts
+h() {
+	run "$DRAY" build "$@" --to b --product demo --version 2 --counter 2 --level 3 --no-cache
+	need_status 0
+}
+cp -a a h1
+echo >h1/new-in-h1
+touch -d '2037-02-01' h1/mode
+cp -a h1 h2
+touch -d '2037-02-02' h2/mode
+h --history a --history h1 -o h1.dray
+h --history a --history h2 -o h2.dray
+run "$DRAY" diff -a h1.dray h2.dray
+want_status 20
+sed '$d' out >got
+echo 'mode: mtime in base history: 2037-02-01T00:00:00Z +0 ns | 2037-02-02T00:00:00Z +0 ns' >want
+want_same want got
+h --history h1 --history h2 -o h3.dray
+run "$DRAY" diff -a h1.dray h3.dray
+want_text 'new-in-h1: states in base history: 2 | 1' out
 
 # encoders first, though everything else differs too: a bundle that says it came from another one
 if perl -MJSON::PP -MDigest::SHA -e 1 2>/dev/null; then
