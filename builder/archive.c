@@ -390,6 +390,26 @@ id_ok(la_int64_t id)
 	return id >= 0 && id < UINT32_MAX;
 }
 
+static bool
+read_time(const struct build_archive *a, struct archive_entry *en, struct build_member *m)
+{
+	int64_t sec = archive_entry_mtime(en), nsec = archive_entry_mtime_nsec(en);
+
+	m->has_mtime = archive_entry_mtime_is_set(en) != 0;
+	if (!m->has_mtime)
+		return true;
+	/* what does not fit comes as the number that is nearest; nobody means that one */
+	if (sec == INT64_MAX || sec <= -INT64_MAX || nsec < 0 || nsec > 999999999)
+		return false;
+	if (sec < 0 && nsec > 0 && a->time_flaw && is_format(a->data, ARCHIVE_FORMAT_TAR)) {
+		sec--;
+		nsec = 1000000000 - nsec;
+	}
+	m->mtime_sec = sec;
+	m->mtime_nsec = (uint32_t)nsec;
+	return true;
+}
+
 /* what follows the data in a Debian package must be whole, too */
 static int
 end_package(struct build_archive *a, struct dray_err *e)
@@ -426,17 +446,16 @@ build_archive_next(struct build_archive *a, struct build_member *m, struct dray_
 	}
 	m->uid = (uint32_t)archive_entry_uid(en);
 	m->gid = (uint32_t)archive_entry_gid(en);
-	m->has_mtime = archive_entry_mtime_is_set(en) != 0;
-	if (m->has_mtime) {
-		m->mtime_sec = archive_entry_mtime(en);
-		m->mtime_nsec = (uint32_t)archive_entry_mtime_nsec(en);
-		if (m->mtime_sec < 0 && m->mtime_nsec > 0 && a->time_flaw && is_format(a->data, ARCHIVE_FORMAT_TAR)) {
-			m->mtime_sec--;
-			m->mtime_nsec = 1000000000u - m->mtime_nsec;
-		}
+	if (!read_time(a, en, m)) {
+		dray_fail(e, DRAY_E_FORMAT, "its modification time is no number of 64 bits");
+		goto named;
 	}
 	m->has_size = archive_entry_size_is_set(en) != 0 && archive_entry_size(en) >= 0;
 	m->size = m->has_size ? (uint64_t)archive_entry_size(en) : 0;
+	if (archive_entry_rdevmajor(en) > UINT32_MAX || archive_entry_rdevminor(en) > UINT32_MAX) {
+		dray_fail(e, DRAY_E_FORMAT, "its device number is not two numbers of 32 bits");
+		goto named;
+	}
 	m->rdev_major = (uint32_t)archive_entry_rdevmajor(en);
 	m->rdev_minor = (uint32_t)archive_entry_rdevminor(en);
 	m->has_xattrs = is_format(a->data, ARCHIVE_FORMAT_TAR);

@@ -58,6 +58,36 @@ hostile() {	# hostile TEXT, the archive on standard input
 { member d 2 /etc; member a 1 d/passwd; finish; } | hostile 'a: a hard link to d/passwd, which is not there'
 { member l 2 ''; finish; } | hostile 'l: the target of this symlink is not 1 to 4095 bytes long'
 
+# numbers that do not fit: never the nearest one that does
+pax() {	# pax KEY=VALUE - an extended header
+	perl -e '
+		my $x = $ARGV[0];
+		my $n = length($x) + 2;
+		$n = length("$n$x") + 2 for 1 .. 3;
+		print "$n $x\n"' -- "$1" >record
+	member pax x '' "$(cat record)
+"
+}
+for t in 9223372036854775808 99999999999999999999 -9223372036854775808 -99999999999999999999.5; do
+	{ pax mtime=$t; member a 0 '' x; finish; } | hostile 'a: its modification time is no number of 64 bits'
+done
+for k in devmajor devminor; do
+	{ pax SCHILY.$k=4294967296; member a 3 ''; finish; } | hostile 'a: its device number is not two numbers of 32 bits'
+	{ pax SCHILY.$k=-1; member a 4 ''; finish; } | hostile 'a: its device number is not two numbers of 32 bits'
+done
+for k in uid gid; do
+	for n in 4294967295 99999999999999999999 -1; do
+		{ pax $k=$n; member a 0 '' x; finish; } | hostile 'a: its owner is no number of 32 bits'
+	done
+done
+for t in 9223372036854775806.999999999 -9223372036854775806 4294967296; do
+	{ pax mtime=$t; member a 0 '' x; finish; } >far.tar
+	run "$DRAY" build --to far.tar --product demo --version 1 --counter 1 --level fast -o far.dray
+	want_status 0
+	run "$DRAY" list -l --json far.dray
+	want_text "\"mtime\":${t%.*}," out
+done
+
 # what cannot be anything else is not refused: slashes in front and doubled ones, "." in the middle
 { member /./a//./b/ 5 '' '' 0000755; member //a/./b/f 0 '' x; finish; } >odd.tar
 run "$DRAY" build --to odd.tar --product demo --version 1 --counter 1 --level fast -o odd.dray
