@@ -191,14 +191,15 @@ looks_like(const struct set *s, const struct build_release *r)
 static bool
 would_leave_out(const struct set *s, const struct build_node *nd)
 {
+	size_t above = nd->len;
+
+	while (above > 0 && nd->path[above - 1] != '/')
+		above--;
+	above -= above > 0;
 	for (const struct rule *r = s->rules; r->pattern != NULL; r++)
-		for (size_t n = 1; n <= nd->len; n++) {
-			if (n < nd->len && nd->path[n] != '/')
-				continue;
-			/* a hollow directory itself stays */
-			if ((n < nd->len || r->fate == BUILD_LEAVE_OUT) && matches(r->pattern, nd->path, n))
-				return true;
-		}
+		/* a hollow directory itself stays */
+		if (dray_glob_covers(r->pattern, strlen(r->pattern), nd->path, r->fate == BUILD_LEAVE_OUT ? nd->len : above))
+			return true;
 	return false;
 }
 

@@ -127,11 +127,12 @@ any_parts(const struct part *p)
 	return p->len == 2 && p->s[0] == '*' && p->s[1] == '*';
 }
 
-bool
-dray_glob_match(const char *pattern, size_t plen, const char *path, size_t len)
+/* @beneath: it is enough that a directory above the path matches, as if the pattern had one more ** at its end */
+static bool
+match(const char *pattern, size_t plen, const char *path, size_t len, bool beneath)
 {
 	size_t i = 0, k = 0, star = SIZE_MAX, star_k = 0, next_i, next_k;
-	struct part p, s;
+	struct part p = { NULL, 0 }, s = { NULL, 0 };
 	bool have_p, have_s;
 
 	for (;;) {
@@ -139,6 +140,8 @@ dray_glob_match(const char *pattern, size_t plen, const char *path, size_t len)
 		next_k = k;
 		have_p = next_part(pattern, plen, &next_i, &p);
 		have_s = next_part(path, len, &next_k, &s);
+		if (!have_p && beneath)
+			return true;
 		if (have_p && any_parts(&p)) {
 			i = star = next_i;
 			star_k = k;
@@ -159,12 +162,15 @@ dray_glob_match(const char *pattern, size_t plen, const char *path, size_t len)
 }
 
 bool
+dray_glob_match(const char *pattern, size_t plen, const char *path, size_t len)
+{
+	return match(pattern, plen, path, len, false);
+}
+
+bool
 dray_glob_covers(const char *pattern, size_t plen, const char *path, size_t len)
 {
-	for (size_t n = 1; n <= len; n++)
-		if ((n == len || path[n] == '/') && dray_glob_match(pattern, plen, path, n))
-			return true;
-	return false;
+	return len > 0 && match(pattern, plen, path, len, true);
 }
 
 static const char *

@@ -25,7 +25,7 @@ DRAY_MUST_CHECK bool dray_glob_ok(const char *pattern, size_t plen, const char *
  */
 bool dray_glob_match(const char *pattern, size_t plen, const char *path, size_t len);
 
-/** dray_glob_covers - does it match @path or a directory above it? */
+/** dray_glob_covers - does it match @path or a directory above it? In the same time */
 bool dray_glob_covers(const char *pattern, size_t plen, const char *path, size_t len);
 
 #endif

@@ -134,6 +134,42 @@ covering_reaches_what_lies_beneath(void)
 	CHECK(!covers("usr/src", "usr"));
 	CHECK(covers("*/doc", "usr/doc/x"));
 	CHECK(covers("**/.git", "a/.git/config"));
+	CHECK(covers("**/b/c", "b/x/b/c/d"));
+	CHECK(!covers("a", ""));
+	CHECK(!covers("**", ""));
+}
+
+/* what covering means, word by word */
+static bool
+covers_slowly(const char *pattern, const char *path)
+{
+	for (size_t n = 1; path[n - 1] != '\0'; n++)
+		if ((path[n] == '\0' || path[n] == '/') && dray_glob_match(pattern, strlen(pattern), path, n))
+			return true;
+	return false;
+}
+
+static void
+covering_is_matching_of_some_directory(void)
+{
+	static const char *const parts[] = { "a", "b", "**", "*", "a?" };
+	char p[40], s[40];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 5 * 5 * 5 * 5; i++) {
+		const unsigned np = i % 4 + 1;
+
+		p[0] = '\0';
+		for (unsigned k = 0, x = i; k < np; k++, x /= 5)
+			snprintf(p + strlen(p), sizeof(p) - strlen(p), "%s%s", k > 0 ? "/" : "", parts[x % 5]);
+		for (unsigned j = 0; j < 3 * 3 * 3 * 3 * 3; j++) {
+			s[0] = '\0';
+			for (unsigned k = 0, x = j; k <= j % 5; k++, x /= 3)
+				snprintf(s + strlen(s), sizeof(s) - strlen(s), "%s%s", k > 0 ? "/" : "", x % 3 == 2 ? "ab" : parts[x % 3]);
+			n += covers(p, s) != covers_slowly(p, s);
+		}
+	}
+	CHECK_EQ(n, 0);
 }
 
 static void
@@ -198,6 +234,8 @@ hostile_patterns_take_little_time(void)
 		memcpy(s + i, "a/", 2);
 	CHECK(!dray_glob_match(p, 3996, "b", 1));
 	CHECK(!dray_glob_match("**/a/**/a/**/a/**/b", 19, s, 3999));
+	for (size_t i = 0; i < 200; i++)
+		CHECK(!dray_glob_covers("**/lost+found", 13, s, 3999));
 	CHECK(clock() - begin < 2 * CLOCKS_PER_SEC);
 }
 
@@ -211,6 +249,7 @@ main(void)
 	RUN(two_stars_are_any_number_of_parts);
 	RUN(a_backslash_takes_the_meaning_away);
 	RUN(covering_reaches_what_lies_beneath);
+	RUN(covering_is_matching_of_some_directory);
 	RUN(what_is_no_pattern_is_told_why);
 	RUN(random_patterns_stay_in_bounds);
 	RUN(hostile_patterns_take_little_time);
