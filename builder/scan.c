@@ -61,6 +61,9 @@ build_scan_open(struct dray_walk *walk, const struct build_node *nd, int flags, 
 		return 0;
 	if (errno == ENOENT)
 		return dray_fail(e, DRAY_E_IO, "vanished while the tree was read");
+	/* a symlink (FreeBSD: EMLINK), no directory, a socket in its place */
+	if (errno == ELOOP || errno == EMLINK || errno == ENOTDIR || errno == ENXIO)
+		return dray_fail(e, DRAY_E_IO, "changed while the tree was read");
 	return dray_fail_errno(e, "cannot be read");
 }
 

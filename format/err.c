@@ -84,6 +84,8 @@ dray_fail_errno(struct dray_err *e, const char *fmt, ...)
 
 	e->code = err == ENOSPC || err == EDQUOT ? DRAY_E_ROOM : DRAY_E_IO;
 	e->hint[0] = '\0';
+	if (err == EMFILE)
+		dray_hint(e, "raise the limit of open files (ulimit -n), or take fewer threads (-j)");
 	len = strlen(text);
 	why_len = strlen(why);
 	/* the cause is what must stay */

@@ -60,6 +60,10 @@ a_full_disk_and_a_full_quota_are_lack_of_room(void)
 {
 	struct dray_err e;
 
+	errno = EMFILE;
+	dray_fail_errno(&e, "open");
+	CHECK_EQ(e.code, DRAY_E_IO);
+	CHECK_STR(e.hint, "raise the limit of open files (ulimit -n), or take fewer threads (-j)");
 	errno = ENOSPC;
 	dray_fail_errno(&e, "write");
 	CHECK_EQ(e.code, DRAY_E_ROOM);
