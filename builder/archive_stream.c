@@ -140,6 +140,8 @@ build_stream_fail(struct archive *a, const struct build_stream *s, struct dray_e
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	if (text == NULL)
 		text = "it cannot be made sense of";
+	else if (strncmp(text, "Ignoring ", 9) == 0)	/* so says libarchive, and we do not */
+		text += 9;
 	dray_quote(text, strlen(text), quoted, sizeof(quoted));
 	return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: %s", quoted);
 }

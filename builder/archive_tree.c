@@ -43,6 +43,23 @@ clean_path(const char *raw, const char *what, char to[DRAY_PATH_MAX], size_t *le
 	return 0;
 }
 
+/* how much of @path is a directory above it that is known to stay; else deep paths would be matched part by part again */
+static size_t
+known_clear(const struct build_tree *t, const char *path, size_t len)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i <= t->clear_len && i < len; i++) {
+		bool ends = i == t->clear_len || t->clear[i] == '/';
+
+		if (ends && path[i] == '/')
+			known = i;
+		if (i == t->clear_len || t->clear[i] != path[i])
+			break;
+	}
+	return known;
+}
+
 /* 1: pack it; 0: it is left out, and noted; *hollow: what it holds is left out */
 static int
 wanted(struct build_tree *t, const char *path, size_t len, bool dir, bool *hollow, struct dray_err *e)
@@ -50,7 +67,7 @@ wanted(struct build_tree *t, const char *path, size_t len, bool dir, bool *hollo
 	struct build_notice why;
 
 	*hollow = false;
-	for (size_t n = 1; n <= len; n++) {
+	for (size_t n = known_clear(t, path, len) + 1; n <= len; n++) {
 		enum build_fate fate;
 
 		if (n < len && path[n] != '/')
@@ -61,6 +78,10 @@ wanted(struct build_tree *t, const char *path, size_t len, bool dir, bool *hollo
 		if (fate == BUILD_LEAVE_OUT || (fate == BUILD_HOLLOW && n < len))
 			return build_tree_note(t, path, n, why.why, why.quiet, e);
 		*hollow = fate == BUILD_HOLLOW;
+		if (n < len) {
+			memcpy(t->clear, path, n);
+			t->clear_len = n;
+		}
 	}
 	return 1;
 }
@@ -156,6 +177,8 @@ take_data(struct build_tree *t, struct build_archive *a, const struct build_memb
 	while ((rc = build_archive_data(a, &p, &len, &at, e)) > 0) {
 		if (tool_signal_seen() != 0)
 			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+		if (len > 0 && m->has_size && (at > m->size || len > m->size - at))
+			return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged: the contents are longer than told");
 		if (len > 0 && build_spool_put(t->spool, at, p, len, e) != 0)
 			return -1;
 		if (len > 0 && at + len > end)

@@ -12,6 +12,7 @@
 #include "builder/release.h"
 #include "builder/spool.h"
 #include "dray/err.h"
+#include "dray/path.h"
 
 #define BUILD_NO_OBJECT UINT32_MAX
 
@@ -35,6 +36,8 @@ struct build_tree {
 	void *by_path;			/* of struct build_name; a balanced tree: hostile names cost no more than others */
 	const char *archive;		/* now, quoted */
 	uint64_t done, total;		/* bytes of all archives */
+	char clear[DRAY_PATH_MAX];	/* the directory above the last name: neither it nor one above it is left out */
+	size_t clear_len;
 };
 
 struct build_name *build_tree_find(struct build_tree *t, const char *path, size_t len);

@@ -168,6 +168,31 @@ build_source_rebase(const char *spec, const char *folder)
 	}
 }
 
+/* layers of container images mark what they remove: aufs and image files by a name, overlays by a device 0:0 */
+static bool
+is_whiteout(const struct build_node *nd)
+{
+	size_t leaf = nd->len;
+
+	while (leaf > 0 && nd->path[leaf - 1] != '/')
+		leaf--;
+	return (nd->len - leaf > 4 && memcmp(nd->path + leaf, ".wh.", 4) == 0) ||
+	    (nd->type == DRAY_CHARDEV && nd->rdev_major == 0 && nd->rdev_minor == 0);
+}
+
+static int
+note_whiteouts(struct build_release *r, struct dray_err *e)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct build_notice n = { r->v[i].path, r->v[i].len, "as layers of container images mark what they remove: "
+			"packed as it stands, nothing is removed", false };
+
+		if (is_whiteout(&r->v[i]) && build_release_note(r, &n, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 int
 build_source_load(const char *spec, const struct build_scan_opts *o, struct build_release **out,
     struct dray_err *e)
@@ -190,6 +215,8 @@ build_source_load(const char *spec, const struct build_scan_opts *o, struct buil
 		rc = build_scan_archives((const char *const *)s.paths, s.n, o, r, e);
 	if (rc == 0 && o->owner != NULL)
 		rc = build_owner_apply(o->owner, r, e);
+	if (rc == 0)
+		rc = note_whiteouts(r, e);
 	if (rc != 0)
 		goto out;
 	build_notices_sort(r);
