@@ -22,7 +22,8 @@ long=$(printf '%0255d' 0)
 printf x >"new/$long"
 echo hidden >new/.dray/secret
 echo hidden >new/var/lib/dray/x/state
-echo packed >new/dir/.dray/packed
+echo hidden >new/dir/.dray/secret
+echo packed >new/dir/.drayish
 touch -d '2001-02-03 04:05:06.123456789' new/file
 touch -d '1960-01-01 00:00:00' new/empty
 perl -MSocket -e 'my $s; socket($s, PF_UNIX, SOCK_STREAM, 0) && bind($s, sockaddr_un("new/dir/sock")) or die' || exit 1
@@ -53,7 +54,8 @@ want_status 0
 want_text 'warning: new: dir'
 no_text 'warning: old'
 want_text 'dir/sock: a socket: sockets are not packed'
-want_text '.dray: a reserved name'
+want_text ': .dray: a reserved name'
+want_text 'dir/.dray: a reserved name'
 want_text 'var/lib/dray: a reserved name'
 want_text 'next: dray sign up.dray --key ops.key' out
 
@@ -64,7 +66,8 @@ no_text sock out
 no_text secret out
 no_text foreign out
 no_text state out
-want_text '+ dir/.dray/packed' out
+want_text '+ dir/.drayish' out
+no_text 'dir/.dray/' out
 want_text '+ a\x0ab\x1b[31m' out
 want_text "+ quo'te\"back\\x5cslash" out
 want_text '+ bad\xffutf8' out
@@ -104,7 +107,7 @@ perl -MJSON::PP -e 1 2>/dev/null && {
 	perl -MJSON::PP -0777 -ne 'for (@{decode_json($_)->{entries}}) {
 		print defined $_->{path_hex} ? pack("H*", $_->{path_hex}) : do { my $p = $_->{path}; utf8::encode($p); $p }, "\0" }' \
 	    "$T/out" | sort -z >listed
-	(cd new && find . -mindepth 1 ! -type s ! -path './.dray' ! -path './.dray/*' ! -path './var/lib/dray' \
+	(cd new && find . -mindepth 1 ! -type s ! -name .dray ! -path '*/.dray/*' ! -path './var/lib/dray' \
 	    ! -path './var/lib/dray/*' -printf '%P\0' | sort -z) >found
 	want_same listed found
 }
