@@ -125,22 +125,25 @@ tool_counts_print(const struct tool_counts *c)
 const char *
 tool_time(int64_t sec, char out[40])
 {
-	/* days since 0000-03-01, a calendar that begins in March, so that the leap day is the last of a year */
-	int64_t days = sec / 86400 - (sec % 86400 < 0) + 719468, left = sec - (days - 719468) * 86400;
-	int64_t era, doe, yoe, year, doy, month;
+	/* days since 1 March of a year 400 before 0: a year that begins in March has its leap day at its end */
+	uint64_t days, left, era, doe, yoe, doy, month, year;
 
 	if (sec < -62167219200 || sec > 253402300799) {		/* years 0 to 9999 */
 		snprintf(out, 40, "@%" PRId64, sec);
 		return out;
 	}
-	era = (days >= 0 ? days : days - 146096) / 146097;
-	doe = days - era * 146097;
+	left = (uint64_t)(sec + (719468 + 146097) * (int64_t)86400);
+	days = left / 86400;
+	left %= 86400;
+	era = days / 146097;
+	doe = days % 146097;
 	yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
 	doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
 	month = (5 * doy + 2) / 153;
-	year = yoe + era * 400 + (month >= 10);
-	snprintf(out, 40, "%04d-%02d-%02dT%02d:%02d:%02dZ", (int)year, (int)(month < 10 ? month + 3 : month - 9),
-	    (int)(doy - (153 * month + 2) / 5 + 1), (int)(left / 3600), (int)(left / 60 % 60), (int)(left % 60));
+	year = yoe + era * 400 + (month >= 10) - 400;
+	snprintf(out, 40, "%04u-%02u-%02uT%02u:%02u:%02uZ", (unsigned)year % 10000, (unsigned)(month + 2) % 12 + 1,
+	    (unsigned)(doy - (153 * month + 2) / 5) % 31 + 1, (unsigned)(left / 3600), (unsigned)(left / 60 % 60),
+	    (unsigned)(left % 60));
 	return out;
 }
 

@@ -10,6 +10,7 @@ ln -s x old/etc/link && ln -s y new/etc/link
 echo same >old/etc/conf && echo same >new/etc/conf && chmod 600 new/etc/conf
 echo 1 >old/edited && echo 2 >new/edited
 key
+find old new -type d -exec touch -d @1700000000 {} +	# no second between them counts
 cat >up.json <<'END'
 {"recipe":1,"product":"demo","version":"1.1","counter":2,"from":[{"source":"old","version":"1.0","counter":1}],"to":"new",
 "config":["etc/conf"],"triggers":[

@@ -8,7 +8,7 @@ echo 1 >old/gone
 echo 2 >new/added
 cp -p old/bin/a old/bin/m && cp -p old/bin/m new/bin/m && chmod 700 new/bin/m
 ln -s a old/t && echo 1 >new/t
-touch -d @1000000000 old/bin old/var/lib old/var new/bin new/var/lib new/var
+touch -d @1000000000 old new old/bin old/var/lib old/var new/bin new/var/lib new/var
 key
 run "$DRAY" build --from old --to new --product demo --version 1.1 --counter 2 --key ops.key -o up.dray
 want_status 0
