@@ -30,6 +30,17 @@ dray_xattr_managed(const char *name, size_t len)
 	return false;
 }
 
+bool
+dray_xattr_privileged(const char *name, size_t len)
+{
+	static const char *const family[] = { "security.", "trusted." };
+
+	for (size_t i = 0; i < sizeof family / sizeof family[0]; i++)
+		if (len >= strlen(family[i]) && memcmp(name, family[i], strlen(family[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool
 wanted(const struct dray_attrs_want *a, const char *name)
 {
@@ -65,7 +76,8 @@ remove_unwanted(int fd, const struct dray_attrs_want *a, struct dray_err *e)
 		}
 	}
 	for (p = list; p < list + len; p += strlen(p) + 1) {
-		if (!dray_xattr_managed(p, strlen(p)) || wanted(a, p))
+		if (!dray_xattr_managed(p, strlen(p)) || wanted(a, p) ||
+		    (a->plain && dray_xattr_privileged(p, strlen(p))))
 			continue;
 		if (os_xattr_remove(fd, p) == -1 && errno != ENODATA) {
 			dray_fail_errno(e, "remove extended attribute %s", dray_quote(p, strlen(p), q, sizeof q));

@@ -64,6 +64,8 @@ read_installed(const struct dray_json *o, struct inst_installed *in, struct dray
 		return dray_fail(e, DRAY_E_FORMAT, "\"id\" is missing");
 	if (read_hash(o, "id", in->id, e) != 0 || read_hash(o, "release", in->release, e) != 0)
 		return -1;
+	if (dray_json_has(o, "no_owner") && dray_json_bool(o, "no_owner", &in->no_owner, ANCHOR, e) != 0)
+		return -1;
 	in->counter = (uint64_t)n;
 	in->known = true;
 	return 0;
@@ -183,6 +185,8 @@ inst_anchor_json(const struct inst_anchor *a, struct dray_json *doc)
 		dray_json_set_int(o, "counter", (int64_t)a->installed.counter);
 		dray_json_set_str(o, "id", dray_hex(a->installed.id, 32, hex));
 		set_hash(o, "release", a->installed.release);
+		if (a->installed.no_owner)
+			dray_json_set_bool(o, "no_owner", true);
 	}
 }
 

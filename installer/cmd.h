@@ -17,6 +17,7 @@ struct inst_front {
 	struct inst_policy policy;	/* plan, apply */
 	const char *profile;		/* ... and what it is read from */
 	struct tool_list symlinks;
+	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
 	uint64_t allow_downgrade;	/* the one counter that may be older; 0: none */
 	const char *bundle;		/* path as given; NULL: none */
 	struct inst_state st;
@@ -47,7 +48,7 @@ DRAY_MUST_CHECK int inst_front_look(struct inst_front *f, struct dray_err *e);
 DRAY_MUST_CHECK int inst_front_existing(struct inst_front *f, bool *there, struct dray_err *e);
 /** inst_pending_text - what an interrupted run left, in words; NULL: nothing that matters */
 const char *inst_pending_text(enum inst_pending what);
-DRAY_MUST_CHECK int inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e);
+DRAY_MUST_CHECK int inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e);
 /** inst_front_rights - without root rights: does the plan need what this user cannot do? 22 */
 DRAY_MUST_CHECK int inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
 /** inst_print_paths - paths under a heading, the first ten unless -v */
@@ -86,7 +87,14 @@ DRAY_MUST_CHECK int inst_front_floor(const struct inst_front *f, const struct in
 /* policy.c */
 /** inst_policy_read - what plan and apply let the operator decide beforehand, from the options; DRAY_E_USAGE */
 DRAY_MUST_CHECK int inst_policy_read(struct inst_front *f, struct dray_err *e);
+/** inst_policy_settle - with what the last upgrade recorded; the state is open. @changes: for a plan, not just to look */
+DRAY_MUST_CHECK int inst_policy_settle(struct inst_front *f, bool changes, struct dray_err *e);
+#define INST_OPTS_OWNER(f) \
+	{ .name = "no-owner", .kind = TOOL_FLAG, .out = &(f).no_owner, \
+	    .help = "leave owners, setuid, devices and what only root can set alone; recorded" }, \
+	{ .name = "owner", .kind = TOOL_FLAG, .out = &(f).owner, .help = "not any more, although it is recorded" }
 #define INST_OPTS_POLICY(f) \
+	INST_OPTS_OWNER(f), \
 	{ .name = "allow-downgrade", .kind = TOOL_NUMBER, .out = &(f).allow_downgrade, .min = 1, .max = INT64_MAX, \
 	    .arg = "N", .help = "accept this bundle, whose release counter is N, although it is older" }, \
 	{ .name = "profile", .kind = TOOL_TEXT, .out = &(f).profile, .arg = "NAME", \
@@ -118,6 +126,7 @@ extern const char *const inst_diff_name[INST_DIFFS];
 struct inst_check_opts {
 	unsigned threads;
 	bool quick;			/* content by size only */
+	bool no_owner;			/* policy.h */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *ctx;
 	int (*stop)(void);

@@ -53,6 +53,7 @@ run(struct inst_carry *a, struct dray_err *e)
 	}
 	assert(a->p != NULL);
 	inst_installed_of(a->f.b, &to);
+	to.no_owner = a->p->no_owner;
 	if (inst_release_digest(dray_bundle_index(a->f.b), to.release, e) != 0)
 		return -1;
 	if (inst_carry_out(a, &to, true, e) != 0)

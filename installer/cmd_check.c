@@ -96,8 +96,9 @@ run(struct inst_front *f, bool quick, struct dray_err *e)
 	uint32_t number;
 	int rc = -1;
 
-	if (open_release(f, e) != 0)
+	if (open_release(f, e) != 0 || inst_policy_settle(f, false, e) != 0)
 		return -1;
+	o.no_owner = f->policy.no_owner;
 	if (f->st.dir != -1) {
 		if (inst_pending(&f->st, &what, &number, e) != 0)
 			return -1;
@@ -129,7 +130,7 @@ inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 	struct inst_front f;
 	bool quick = false;
 	struct tool_opt opts[] = {
-		INST_OPTS_ROOT(f), INST_OPT_KEYRING(f),
+		INST_OPTS_ROOT(f), INST_OPT_KEYRING(f), INST_OPTS_OWNER(f),
 		{ .name = "quick", .kind = TOOL_FLAG, .out = &quick, .help = "compare sizes instead of contents" },
 		{ .name = NULL }
 	};

@@ -64,6 +64,8 @@ add_policy(char **text, const struct inst_front *f)
 	}
 	if (f->policy.park)
 		add_word(text, "--park", false);
+	if (f->no_owner || f->owner)
+		add_word(text, f->owner ? "--owner" : "--no-owner", false);
 	if (f->policy.no_sync)
 		add_word(text, "--no-sync", false);
 }

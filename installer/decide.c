@@ -88,6 +88,8 @@ attrs_are(const struct inst_planning *pl, const struct inst_item *it, const stru
 
 	if (inst_meta_of_state(pl->ix, s, &m, e) != 0)
 		return -1;
+	if (pl->policy->no_owner)
+		inst_meta_plain(&m);
 	if (!times)
 		m.has &= (uint16_t)~DRAY_HAS_MTIME;
 	*same = inst_meta_same(&m, &it->meta);
@@ -333,6 +335,8 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 	    v.has_target && inst_state_is(pl->ix, &v.target, it);
 	if (inst_link_shadowed(pl, it)) {
 		it->decision = INST_D_SAME;
+	} else if (pl->policy->no_owner && v.has_target && inst_is_device(v.target.type)) {
+		keep(it, INST_NOTE_LEFT_OUT);
 	} else if (it->id.type == DRAY_ABSENT) {
 		decide_absent(pl, it, &v, &p);
 	} else if (link_for_dir(pl, it, &v, &p)) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dray/attrs.h"
 #include "dray/os.h"
 #include "dray/path.h"
 
@@ -157,13 +158,15 @@ inst_pending_text(enum inst_pending what)
 }
 
 int
-inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_err *e)
+inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 {
 	struct tool_progress pr;
 	struct inst_plan_opts o = { .threads = (unsigned)f->common.jobs, .state = f->st.rel,
 	    .policy = &f->policy, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
 	int rc;
 
+	if (inst_policy_settle(f, true, e) != 0)
+		return -1;
 	tool_progress_begin(&pr, &f->common, "looking", 0);
 	rc = inst_plan_make(f->st.root, f->b, &o, p, e);
 	tool_progress_end(&pr, rc == 0);
@@ -174,18 +177,16 @@ inst_front_plan(const struct inst_front *f, struct inst_plan **p, struct dray_er
 static bool
 needs_root(const struct dray_index *ix, const struct dray_state *s)
 {
-	static const char cap[] = "security.";
 	struct dray_attrs a;
 	struct dray_xattr x;
 
 	dray_index_attrs(ix, s->attrs, &a);
 	if (((a.has & DRAY_HAS_UID) != 0 && a.uid != (uint32_t)geteuid()) ||
-	    ((a.has & DRAY_HAS_GID) != 0 && a.gid != (uint32_t)getegid()) || s->type == DRAY_CHARDEV ||
-	    s->type == DRAY_BLOCKDEV)
+	    ((a.has & DRAY_HAS_GID) != 0 && a.gid != (uint32_t)getegid()) || inst_is_device(s->type))
 		return true;
 	for (uint32_t i = 0; i < a.xattr_count; i++) {
 		dray_index_xattr(ix, a.xattr_first + i, &x);
-		if (x.name_len >= sizeof(cap) - 1 && memcmp(x.name, cap, sizeof(cap) - 1) == 0)
+		if (dray_xattr_privileged(x.name, x.name_len))
 			return true;
 	}
 	return false;
@@ -224,7 +225,7 @@ inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct 
 
 	if (geteuid() == 0)
 		return 0;
-	for (size_t i = 0; i < p->n_nodes + p->n_ops; i++) {
+	for (size_t i = 0; !p->no_owner && i < p->n_nodes + p->n_ops; i++) {
 		uint32_t row = i < p->n_nodes ? p->nodes[i].entry : p->ops[i - p->n_nodes].entry;
 
 		/* of ops only those that change an owner in place; what is swapped in has its nodes */
@@ -246,7 +247,7 @@ inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct 
 		dray_index_entry(p->ix, first, &en);
 		dray_fail(e, DRAY_E_SYSTEM, "%zu paths need an owner, a device or a capability that only root can give, "
 		    "the first is %s", n, dray_quote(en.path, en.len, quoted, sizeof(quoted)));
-		return dray_hint(e, "run it as root");
+		return dray_hint(e, "run it as root, or leave all that out with --no-owner");
 	}
 	dray_walk_init(&w, f->st.root);
 	for (size_t i = 0; rc == 0 && may && i < p->n_ops; i++) {

@@ -276,12 +276,42 @@ inst_meta_read(int fd, const struct dray_stat *st, uint16_t has, struct inst_met
 	return 0;
 }
 
+void
+inst_meta_plain(struct inst_meta *m)
+{
+	struct packed x;
+	size_t at = 0, n;
+
+	m->has &= (uint16_t)~(DRAY_HAS_UID | DRAY_HAS_GID);
+	m->has |= INST_HAS_PLAIN;
+	m->mode &= 01777;
+	while (at < m->xattrs_len) {
+		n = unpack(m->xattrs + at, &x);
+		if (!dray_xattr_privileged(x.name, x.name_len)) {
+			at += n;
+			continue;
+		}
+		memmove(m->xattrs + at, m->xattrs + at + n, m->xattrs_len - at - n);
+		m->xattrs_len -= n;
+		m->n_xattrs--;
+	}
+}
+
+/* is it compared and set at all? */
+static bool
+ours(const struct inst_meta *want, const struct packed *x)
+{
+	return dray_xattr_managed(x->name, x->name_len) &&
+	    ((want->has & INST_HAS_PLAIN) == 0 || !dray_xattr_privileged(x->name, x->name_len));
+}
+
 bool
 inst_meta_same(const struct inst_meta *want, const struct inst_meta *have)
 {
+	uint32_t bits = (want->has & INST_HAS_PLAIN) != 0 ? 01777 : 07777;
 	struct packed x, y;
 
-	if ((want->has & DRAY_HAS_MODE) != 0 && want->mode != have->mode)
+	if ((want->has & DRAY_HAS_MODE) != 0 && ((want->mode ^ have->mode) & bits) != 0)
 		return false;
 	if ((want->has & DRAY_HAS_UID) != 0 && want->uid != have->uid)
 		return false;
@@ -299,7 +329,7 @@ inst_meta_same(const struct inst_meta *want, const struct inst_meta *have)
 	}
 	for (size_t at = 0; at < have->xattrs_len; ) {
 		at += unpack(have->xattrs + at, &x);
-		if (dray_xattr_managed(x.name, x.name_len) && !find(want, x.name, x.name_len, &y))
+		if (ours(want, &x) && !find(want, x.name, x.name_len, &y))
 			return false;
 	}
 	return true;
@@ -320,7 +350,7 @@ inst_meta_pick(const struct inst_meta *live, const struct inst_meta *want, struc
 		return 0;
 	for (size_t at = 0; at < live->xattrs_len; ) {
 		at += unpack(live->xattrs + at, &x);
-		if (!dray_xattr_managed(x.name, x.name_len) && !find(want, x.name, x.name_len, &y))
+		if (!ours(want, &x) && !find(want, x.name, x.name_len, &y))
 			continue;
 		if (pack(out, x.name, x.name_len, x.value, x.len, e) != 0) {
 			inst_meta_free(out);

@@ -40,7 +40,7 @@ unpack_xattrs(const struct inst_meta *m, struct dray_xattr **out, struct dray_er
 int
 inst_meta_apply(int dir, const char *name, int fd, uint8_t type, const struct inst_meta *m, struct dray_err *e)
 {
-	struct dray_attrs_want want = { .has = m->has, .mode = m->mode, .uid = m->uid, .gid = m->gid,
+	struct dray_attrs_want want = { .has = m->has, .plain = (m->has & INST_HAS_PLAIN) != 0, .mode = m->mode, .uid = m->uid, .gid = m->gid,
 		.mtime_sec = m->mtime_sec, .mtime_nsec = m->mtime_nsec, .n_xattrs = m->n_xattrs };
 	struct dray_xattr *xattrs;
 	int rc;

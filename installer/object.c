@@ -84,6 +84,8 @@ inst_stage_close_dirs(struct stage *s, struct dray_err *e)
 			continue;
 		if (inst_meta_of_state(s->ix, &st, &m, e) != 0)
 			return inst_stage_blame(s, (uint32_t)i, e);
+		if (s->p->no_owner)
+			inst_meta_plain(&m);
 		r = inst_stage_node_at(s, pl, (uint32_t)i, &dir, leaf, e);
 		if (r == 0)
 			r = inst_meta_apply(dir, leaf, -1, DRAY_DIR, &m, e);
@@ -119,6 +121,8 @@ inst_stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, 
 	node_state(s, node, &en, &st);
 	if (inst_meta_of_state(s->ix, &st, &m, e) != 0)
 		return -1;
+	if (s->p->no_owner)
+		inst_meta_plain(&m);
 	/* a new object in our own folder has no attribute to remove */
 	if (m.n_xattrs == 0)
 		m.has &= (uint16_t)~DRAY_HAS_XATTRS;

@@ -144,6 +144,8 @@ fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct ins
 		return dray_fail(e, DRAY_E_IO, "internal: attributes for a path that goes");
 	if (inst_meta_of_state(pl->ix, &s, &op->after, e) != 0)
 		return -1;
+	if (pl->policy->no_owner)
+		inst_meta_plain(&op->after);
 	if (it->edited)
 		op->after.has &= (uint16_t)~DRAY_HAS_MTIME;
 	if (it->decision != INST_D_META || it->times_only) {

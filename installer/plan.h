@@ -41,6 +41,8 @@ struct inst_meta {
 	size_t xattrs_len;
 };
 
+#define INST_HAS_PLAIN 0x4000u	/* in `has`: owners, setuid and setgid bits, and xattrs that only root can set are left alone */
+
 enum inst_op_kind { INST_OP_SWAP = 1, INST_OP_META = 2 };
 
 /* order of the swaps: every prefix must boot and run */
@@ -112,6 +114,7 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_LINK_IGNORED,	/* a symlink for a directory: nothing beneath it is changed */
 	INST_NOTE_LINK_REDIRECTED,	/* ...: what is beneath it goes where it leads */
 	INST_NOTE_NO_SYMLINK,	/* decided by --symlink, but there is none */
+	INST_NOTE_LEFT_OUT,	/* a device, with --no-owner */
 };
 struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
 
@@ -130,6 +133,7 @@ struct inst_plan {
 	char **along;			/* local objects inside directories that go into the stash as a whole; owned paths */
 	size_t n_along;
 	uint8_t id[32];
+	bool no_owner;			/* policy.h */
 	bool partial;			/* not everything was readable: no id */
 	/* counts of touched paths, for the report */
 	size_t touched, already, added, updated, removed, type_changed, meta_only, left_alone, parked, conflicts, blocked;
@@ -176,6 +180,12 @@ DRAY_MUST_CHECK int inst_plan_verdict(const struct inst_plan *p, struct dray_err
 /** inst_plan_recheck - right before commit: is every op's old identity still there? DRAY_E_DRIFT names the first. */
 DRAY_MUST_CHECK int inst_plan_recheck(int rootfd, const struct inst_plan *p, unsigned threads, struct dray_err *e);
 
+static inline bool
+inst_is_device(uint8_t type)
+{
+	return type == DRAY_CHARDEV || type == DRAY_BLOCKDEV;
+}
+
 /* look.c: shared with commit, check and rollback */
 void inst_ident_from(const struct dray_stat *st, struct inst_ident *id);
 bool inst_ident_same(const struct inst_ident *a, const struct inst_ident *b);
@@ -191,6 +201,8 @@ DRAY_MUST_CHECK int inst_meta_of_state(const struct dray_index *ix, const struct
 /** inst_meta_read - attributes of a live object: those in @has. @fd: open file or directory, -1 for other types (no xattrs then) */
 DRAY_MUST_CHECK int inst_meta_read(int fd, const struct dray_stat *st, uint16_t has, struct inst_meta *m,
     struct dray_err *e);
+/** inst_meta_plain - without owner and what only root can set (--no-owner) */
+void inst_meta_plain(struct inst_meta *m);
 bool inst_meta_same(const struct inst_meta *want, const struct inst_meta *have);	/* what @want holds */
 void inst_meta_free(struct inst_meta *m);
 

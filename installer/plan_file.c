@@ -3,7 +3,7 @@
  *
  * Little-endian: magic "DRAYPLAN", u32 version 1, u32 ops, u32 swaps, u32 file systems beside the root's own and, unless
  * that is 0, the SHA-256 of the list of them; two releases (from, to), then the ops.
- * release: u8 known, u8 length and product, u8 length and version, u64 counter, 32 bundle id, 32 digest of the release
+ * release: u8 bits (1 known, 2 without owners), u8 length and product, u8 length and version, u64 counter, 32 bundle id, 32 digest of the release
  * op: u8 kind, u8 rank, u8 flags, u8 file system, u32 slot, u32 entry, u16 length and path, two idents (old, now);
  *     LOCKED: two u8 (before, after); SUBTREE: two 32-byte tree digests (old, new); META: two attribute sets (before, after)
  * ident: u8 type, u64 inode, u64 btime, u32 ns, u64 mtime, u32 ns, u64 size
@@ -111,7 +111,7 @@ put_text(struct out *o, const char *s)
 static void
 put_release(struct out *o, const struct inst_installed *r)
 {
-	put8(o, r->known);
+	put8(o, (uint8_t)((r->known ? 1 : 0) | (r->no_owner ? 2 : 0)));
 	put_text(o, r->known ? r->product : "");
 	put_text(o, r->known ? r->version : "");
 	put64(o, r->counter);
@@ -222,12 +222,13 @@ static bool
 get_release(struct dray_cursor *c, struct inst_installed *r)
 {
 	const uint8_t *id, *release;
-	uint8_t known;
+	uint8_t bits;
 
-	if (!dray_cursor_u8(c, &known) || known > 1 || !get_text(c, r->product) || !get_text(c, r->version) ||
+	if (!dray_cursor_u8(c, &bits) || bits > 3 || !get_text(c, r->product) || !get_text(c, r->version) ||
 	    !dray_cursor_u64(c, &r->counter) || !dray_cursor_bytes(c, 32, &id) || !dray_cursor_bytes(c, 32, &release))
 		return false;
-	r->known = known == 1;
+	r->known = (bits & 1) != 0;
+	r->no_owner = (bits & 2) != 0;
 	memcpy(r->id, id, 32);
 	memcpy(r->release, release, 32);
 	return true;

@@ -163,6 +163,8 @@ one(struct inst_planning *pl, struct inst_item *it)
 			return note(pl, it, INST_NOTE_LINK_IGNORED, "is a symlink here; nothing beneath it is changed");
 		if (it->note == INST_NOTE_LINK_REDIRECTED + 1)
 			return redirected(pl, it);
+		if (it->note == INST_NOTE_LEFT_OUT + 1)
+			return note(pl, it, INST_NOTE_LEFT_OUT, "a device, left out with --no-owner");
 		if (it->note == INST_NOTE_KEPT_LOCAL + 1)
 			return note(pl, it, INST_NOTE_KEPT_LOCAL, "made here; no release has it in that place");
 		return note(pl, it, INST_NOTE_KEPT_DELETED, "deleted here, stays deleted");

@@ -13,16 +13,21 @@
 
 /* owner, mode and those extended attributes that belong to the release; labels are the machine's */
 static void
-put_meta(struct inst_fields *l, const struct inst_meta *m)
+put_meta(struct inst_fields *l, const struct inst_meta *m, bool plain)
 {
-	inst_field_u32(l, m->has & (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_XATTRS));
-	inst_field_u32(l, (m->has & DRAY_HAS_MODE) != 0 ? m->mode : 0);
-	inst_field_u32(l, (m->has & DRAY_HAS_UID) != 0 ? m->uid : 0);
-	inst_field_u32(l, (m->has & DRAY_HAS_GID) != 0 ? m->gid : 0);
+	uint16_t has = m->has & (plain ? DRAY_HAS_MODE | DRAY_HAS_XATTRS :
+	    DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_XATTRS);
+
+	inst_field_u32(l, has);
+	inst_field_u32(l, (has & DRAY_HAS_MODE) != 0 ? m->mode & (plain ? 01777 : 07777) : 0);
+	inst_field_u32(l, (has & DRAY_HAS_UID) != 0 ? m->uid : 0);
+	inst_field_u32(l, (has & DRAY_HAS_GID) != 0 ? m->gid : 0);
 	for (size_t at = 0; at < m->xattrs_len; ) {
 		size_t name = dray_get_u16(m->xattrs + at), value = dray_get_u32(m->xattrs + at + 2);
 
-		if (dray_xattr_managed((const char *)m->xattrs + at + 6, name)) {
+		const char *x = (const char *)m->xattrs + at + 6;
+
+		if (dray_xattr_managed(x, name) && !(plain && dray_xattr_privileged(x, name))) {
 			inst_field(l, m->xattrs + at + 6, name);
 			inst_field(l, m->xattrs + at + 6 + name, value);
 		}
@@ -32,7 +37,7 @@ put_meta(struct inst_fields *l, const struct inst_meta *m)
 }
 
 static void
-put_old(struct inst_fields *l, const struct inst_item *it)
+put_old(struct inst_fields *l, const struct inst_item *it, bool plain)
 {
 	inst_field_u32(l, it->id.type);
 	if (it->id.type == DRAY_ABSENT)
@@ -52,7 +57,7 @@ put_old(struct inst_fields *l, const struct inst_item *it)
 	default:
 		break;
 	}
-	put_meta(l, &it->meta);
+	put_meta(l, &it->meta, plain);
 }
 
 static void
@@ -80,6 +85,8 @@ put_policy(struct inst_fields *l, const struct inst_policy *p)
 	inst_field_text(l, p->strict ? "policy=strict" : "policy=preserve");
 	if (p->park)
 		inst_field_text(l, "park");
+	if (p->no_owner)
+		inst_field_text(l, "no-owner");
 	if (p->no_sync)
 		inst_field_text(l, "no-sync");
 	for (size_t i = 0; i < p->n_links; i++) {
@@ -109,7 +116,7 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
 		inst_field(&l, en.path, en.len);
-		put_old(&l, it);
+		put_old(&l, it, pl->policy->no_owner);
 		/* the time of a directory moves whenever anything is made in it: no decision hangs on it */
 		inst_field_u32(&l, it->times_only ? INST_D_SAME : it->decision);
 		inst_field_u32(&l, it->park ? 1 : 0);

@@ -1,7 +1,8 @@
 /*
  * policy.c - the options of plan and apply that decide beforehand.
  */
-#include <stdio.h>
+#include <sys/stat.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,4 +81,34 @@ inst_policy_read(struct inst_front *f, struct dray_err *e)
 		}
 	}
 	return read_links(f, e);
+}
+
+/* by whatever name it was given */
+static bool
+is_running_system(const struct inst_front *f)
+{
+	struct stat here, slash;
+
+	return fstat(f->st.root, &here) == 0 && stat("/", &slash) == 0 && here.st_dev == slash.st_dev &&
+	    here.st_ino == slash.st_ino;
+}
+
+int
+inst_policy_settle(struct inst_front *f, bool changes, struct dray_err *e)
+{
+	bool recorded = f->anchor.installed.no_owner;
+
+	if (f->no_owner && f->owner)
+		return dray_fail(e, DRAY_E_USAGE, "--owner and --no-owner exclude each other");
+	f->policy.no_owner = f->no_owner || (recorded && !f->owner);
+	if (!f->policy.no_owner)
+		return 0;
+	if (changes && is_running_system(f)) {
+		dray_fail(e, f->no_owner ? DRAY_E_USAGE : DRAY_E_SYSTEM, f->no_owner ? "--no-owner is never for /" :
+		    "/ was installed with --no-owner, and that must not go on");
+		return dray_hint(e, "nothing was changed; run it as root%s", f->no_owner ? "" : " with --owner");
+	}
+	if (!f->no_owner)
+		inst_say(f, "owners are left alone, as in the last upgrade of %s; --owner changes that", f->root);
+	return 0;
 }

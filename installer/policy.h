@@ -25,6 +25,7 @@ struct inst_link {
 struct inst_policy {
 	bool strict;		/* the tree shall equal the release: all of it is looked at, no local edit stays in place */
 	bool no_sync;		/* the tree may be lost: nothing is flushed, file systems that cannot keep the promise will do */
+	bool no_owner;		/* owners, setuid, setgid, devices and what only root can set are left alone */
 	bool park;		/* what is local in a directory that has to give way goes along with it into the stash */
 	struct inst_link *links;	/* in path order, each path once; owned */
 	size_t n_links;

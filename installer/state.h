@@ -59,6 +59,7 @@ struct inst_installed {		/* what the anchor says of the tree */
 	uint64_t counter;
 	uint8_t id[32];		/* bundle id */
 	uint8_t release[32];	/* release.h; all zero: not known */
+	bool no_owner;		/* installed with --no-owner, so compared without owners too */
 };
 
 struct inst_floor {		/* the highest counter that a product had here, and which release that was */

@@ -16,12 +16,16 @@ struct dray_attrs_want {	/* what an object shall have; what @has does not name s
 	uint32_t mode, uid, gid;
 	int64_t mtime_sec;
 	uint32_t mtime_nsec;
+	bool plain;		/* extended attributes that only root can set stay as they are */
 	const struct dray_xattr *xattrs;	/* of DRAY_HAS_XATTRS; borrowed */
 	size_t n_xattrs;
 };
 
 /** dray_xattr_managed - is it of a family that releases carry: user.*, ACLs, capabilities? Others are the site's. */
 bool dray_xattr_managed(const char *name, size_t len);
+
+/** dray_xattr_privileged - can only root set an extended attribute of this name? */
+bool dray_xattr_privileged(const char *name, size_t len);
 
 /**
  * dray_attrs_set - @dir, @name: where it is; @type: enum dray_type of it; never follows a symlink

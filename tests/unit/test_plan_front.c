@@ -55,6 +55,48 @@ a_newer_base_that_the_tree_matches_is_the_floor(void)
 	CHECK_EQ(floor_of(3, "f,1", true, &e), 0);	/* recorded: the record counts */
 }
 
+/* "user.a"=1, "security.capability"=22, "user.b"=333, "trusted.x"=4 in the packed form */
+static uint8_t *
+some_xattrs(size_t *len)
+{
+	static const char packed[] = "\x06\0\x01\0\0\0user.a1" "\x13\0\x02\0\0\0security.capability22"
+	    "\x06\0\x03\0\0\0user.b333" "\x09\0\x01\0\0\0trusted.x4";
+	uint8_t *p = malloc(sizeof(packed));
+
+	if (p == NULL)
+		abort();
+	memcpy(p, packed, sizeof(packed) - 1);
+	*len = sizeof(packed) - 1;
+	return p;
+}
+
+static void
+without_owner_only_what_a_user_can_set_is_compared(void)
+{
+	struct inst_meta want = { .has = DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_XATTRS | DRAY_HAS_MTIME,
+	    .mode = 06755, .uid = 1, .gid = 2, .n_xattrs = 4 };
+	struct inst_meta have = { .has = DRAY_HAS_MODE | DRAY_HAS_XATTRS, .mode = 0755, .uid = 9, .n_xattrs = 4 };
+
+	want.xattrs = some_xattrs(&want.xattrs_len);
+	have.xattrs = some_xattrs(&have.xattrs_len);
+	CHECK(!inst_meta_same(&want, &have));
+	inst_meta_plain(&want);
+	CHECK_EQ(want.has, DRAY_HAS_MODE | DRAY_HAS_XATTRS | DRAY_HAS_MTIME | INST_HAS_PLAIN);
+	CHECK_EQ(want.mode, 0755);
+	CHECK_EQ(want.n_xattrs, 2);
+	CHECK_EQ(want.xattrs_len, 6 + 6 + 1 + 6 + 6 + 3);
+	CHECK(inst_meta_same(&want, &have));	/* the capability that is there is nobody's business */
+	have.mode = 04755;
+	CHECK(inst_meta_same(&want, &have));
+	have.mode = 0700;
+	CHECK(!inst_meta_same(&want, &have));
+	have.mode = 0755;
+	have.xattrs[12] ^= 1;			/* the value of user.a */
+	CHECK(!inst_meta_same(&want, &have));
+	inst_meta_free(&want);
+	inst_meta_free(&have);
+}
+
 static void
 commands_are_quoted_for_a_shell(void)
 {
@@ -83,6 +125,7 @@ main(void)
 {
 	umask(022);
 	RUN(a_newer_base_that_the_tree_matches_is_the_floor);
+	RUN(without_owner_only_what_a_user_can_set_is_compared);
 	RUN(commands_are_quoted_for_a_shell);
 	return test_done();
 }
