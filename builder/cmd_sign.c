@@ -10,6 +10,7 @@
 
 #include "dray/num.h"
 #include "dray/trust.h"
+#include "tool/look.h"
 #include "tool/tool.h"
 
 #include "builder/sign.h"
@@ -53,9 +54,7 @@ write_out(const char *path, const void *p, size_t len, struct dray_err *e)
 static int
 open_bundle(const struct args *a, int mode, int *fd, struct dray_err *e)
 {
-	if ((*fd = open(a->bundle, mode | O_CLOEXEC | O_NONBLOCK)) == -1)
-		return dray_fail_errno(e, "open");
-	return 0;
+	return tool_bundle_open(a->bundle, mode, fd, e);
 }
 
 static int

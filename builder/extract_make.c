@@ -157,7 +157,7 @@ put_bytes(struct extract *x, struct extract_worker *w, int fd, const uint8_t *p,
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1)
-			return dray_fail_errno(e, "write");
+			return dray_fail_errno(e, "cannot be written");
 		p += n;
 		len -= (size_t)n;
 		w->put += (uint64_t)n;

@@ -164,14 +164,14 @@ make_file(struct extract *x, struct extract_worker *w, struct extract_node *nd, 
 		return -1;
 	fd = openat(dir, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return dray_fail_errno(e, "create");
+		return dray_fail_errno(e, "cannot be created");
 	rc = made(nd, dir, leaf, e);
 	if (rc == 0)
 		rc = build_extract_make(x, w, nd->content, fd, e);
 	if (rc == 0)
 		rc = dress(x, nd, dir, leaf, fd, e);
 	if (close(fd) != 0 && rc == 0)
-		rc = dray_fail_errno(e, "close");
+		rc = dray_fail_errno(e, "cannot be written");
 	return rc;
 }
 

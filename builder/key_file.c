@@ -24,7 +24,7 @@ build_file_load(const char *path, size_t max, char **out, size_t *len, struct dr
 
 	*out = NULL;
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
-		return dray_fail_errno(e, "open %s", path);
+		return dray_fail_errno(e, "%s: cannot be opened", path);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		dray_fail(e, DRAY_E_USAGE, "%s is not a regular file", path);
 		goto out;
@@ -37,7 +37,7 @@ build_file_load(const char *path, size_t max, char **out, size_t *len, struct dr
 		if ((n = read(fd, p + have, max + 1 - have)) == -1) {
 			if (errno == EINTR)
 				continue;
-			dray_fail_errno(e, "read %s", path);
+			dray_fail_errno(e, "%s: cannot be read", path);
 			goto out;
 		}
 		have += (size_t)n;

@@ -90,7 +90,7 @@ put_slot(int fd, struct signing *s, struct dray_err *e)
 	if (build_temp_write(fd, at + 2 * DRAY_TAR_BLOCK, s->bytes, s->slot_len, e) != 0)
 		return dray_wrap(e, "signature slot");
 	if (fsync(fd) != 0)
-		return dray_fail_errno(e, "sync the bundle");
+		return dray_fail_errno(e, "the bundle cannot be written");
 	return 0;
 }
 

@@ -85,6 +85,20 @@ dray_bundle_header(const struct dray_bundle *b, uint64_t at, const char *name, u
 	return 0;
 }
 
+/* shorter than one header: a piece of a bundle, or some other small file? */
+static int
+told_short(const struct dray_bundle *b, struct dray_err *e)
+{
+	static const char name[] = "dray.json";
+	char head[sizeof name - 1];
+	ssize_t n = pread(b->fd, head, sizeof head, 0);
+
+	if (n <= 0 || memcmp(head, name, (size_t)n) == 0)
+		return -1;
+	e->hint[0] = '\0';
+	return dray_fail(e, DRAY_E_FORMAT, "not a dray bundle");
+}
+
 /* dray.json as bytes, at the very start */
 static int
 take_json(struct dray_bundle *b, struct dray_err *e)
@@ -93,7 +107,7 @@ take_json(struct dray_bundle *b, struct dray_err *e)
 	uint64_t size;
 
 	if (dray_bundle_read(b, 0, head, sizeof head, e) != 0)
-		return -1;
+		return e->code == DRAY_E_FORMAT ? told_short(b, e) : -1;
 	if (dray_tar_check(head, "dray.json", DRAY_DESC_MAX_BYTES, &size, e) != 0)
 		return dray_wrap(e, "not a dray bundle, or its start is damaged");
 	if (!dray_fit(size, &b->json_len) || (b->json = malloc(b->json_len + 1)) == NULL)

@@ -110,7 +110,7 @@ read_key_file(const char *path, char *buf, size_t *len, struct dray_err *e)
 	int fd;
 
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
-		return dray_fail_errno(e, "open");
+		return dray_fail_errno(e, "cannot be opened");
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return dray_fail(e, DRAY_E_TRUST, "not a regular file");
@@ -119,7 +119,7 @@ read_key_file(const char *path, char *buf, size_t *len, struct dray_err *e)
 		if ((n = read(fd, buf + have, KEY_FILE_MAX - have)) == -1) {
 			if (errno == EINTR)
 				continue;
-			dray_fail_errno(e, "read");
+			dray_fail_errno(e, "cannot be read");
 			close(fd);
 			return -1;
 		}
@@ -234,7 +234,7 @@ write_new(const char *path, unsigned mode, BIO *bio, struct dray_err *e)
 
 	if ((fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, (mode_t)mode)) == -1) {
 		if (errno != EEXIST)
-			return dray_fail_errno(e, "create %s", path);
+			return dray_fail_errno(e, "%s: cannot be created", path);
 		dray_fail(e, DRAY_E_USAGE, "%s exists already", path);
 		return dray_hint(e, "a key is never overwritten: choose another name");
 	}
@@ -256,7 +256,7 @@ write_new(const char *path, unsigned mode, BIO *bio, struct dray_err *e)
 	}
 	return 0;
 fail:
-	dray_fail_errno(e, "write %s", path);
+	dray_fail_errno(e, "%s: cannot be written", path);
 	if (fd != -1)
 		close(fd);
 	unlink(path);

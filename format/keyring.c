@@ -212,7 +212,7 @@ read_whole(int fd, char **out, size_t *out_len, struct dray_err *e)
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1) {
-			dray_fail_errno(e, "read");
+			dray_fail_errno(e, "cannot be read");
 			free(p);
 			return -1;
 		}
@@ -249,7 +249,7 @@ add_dir(struct dray_keyring *k, int fd, bool allow_test_keys, struct dray_err *e
 	DIR *d;
 
 	if ((d = fdopendir(fd)) == NULL) {
-		dray_fail_errno(e, "read");
+		dray_fail_errno(e, "cannot be read");
 		close(fd);
 		return -1;
 	}
@@ -268,7 +268,7 @@ add_dir(struct dray_keyring *k, int fd, bool allow_test_keys, struct dray_err *e
 		n++;
 	}
 	if (errno != 0) {
-		dray_fail_errno(e, "read");
+		dray_fail_errno(e, "cannot be read");
 		goto out;
 	}
 	if (n == 0) {
@@ -302,7 +302,7 @@ add_path(struct dray_keyring *k, int dir, const char *path, bool allow_test_keys
 
 	/* O_NONBLOCK: a fifo must be refused below, not waited for */
 	if ((fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
-		return dray_fail_errno(e, "open");
+		return dray_fail_errno(e, "cannot be opened");
 	if (fstat(fd, &st) != 0) {
 		dray_fail_errno(e, "look at it");
 		goto out;

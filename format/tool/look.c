@@ -1,6 +1,7 @@
 /*
  * look.c - what info, list and verify share: opening, and what happens to a path.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,18 +149,26 @@ tool_time(int64_t sec, char out[40])
 }
 
 int
-tool_bundle_fd(const char *path, int *fd, struct dray_err *e)
+tool_bundle_open(const char *path, int mode, int *fd, struct dray_err *e)
 {
 	struct stat st;
 
 	/* NONBLOCK: a fifo would make us wait before we can refuse it */
-	if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
+	if ((*fd = open(path, mode | O_CLOEXEC | O_NONBLOCK)) == -1 && errno == EISDIR)
+		return dray_fail(e, DRAY_E_USAGE, "not a file");
+	if (*fd == -1)
 		return dray_fail_errno(e, "cannot be opened");
 	if (fstat(*fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
 		return 0;
 	close(*fd);
 	*fd = -1;
 	return dray_fail(e, DRAY_E_USAGE, "not a file");
+}
+
+int
+tool_bundle_fd(const char *path, int *fd, struct dray_err *e)
+{
+	return tool_bundle_open(path, O_RDONLY, fd, e);
 }
 
 int

@@ -135,7 +135,10 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 	{ "verify", "BUNDLE --keyring FILE", "check the signatures and every byte", \
 	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }
 
-/** tool_bundle_fd - open a bundle file: a regular file or a block device; the caller names it in messages */
+/** tool_bundle_open - open a bundle file: a regular file or a block device; the caller names it in messages
+ * @mode: O_RDONLY or O_RDWR */
+DRAY_MUST_CHECK int tool_bundle_open(const char *path, int mode, int *fd, struct dray_err *e);
+/** tool_bundle_fd - the same, for reading */
 DRAY_MUST_CHECK int tool_bundle_fd(const char *path, int *fd, struct dray_err *e);
 
 /** tool_look_open - keyring (if any) and bundle; without a keyring the signatures are not checked */

@@ -47,7 +47,7 @@ want_text 'ops.pub exists already' err
 no_file ops.key
 run "$DRAY" key new no/such/folder
 want_status 1
-want_text 'cannot make a key: create no/such/folder.key: no such file or directory' err
+want_text 'cannot make a key: no/such/folder.key: cannot be created: no such file or directory' err
 
 printf 'correct horse\nsecond line\n' >pass
 run "$DRAY" key new sealed --passphrase-file pass

@@ -40,7 +40,7 @@ want_status 30
 want_text 'cannot verify up.dray: '
 run "$DRAY" verify up.dray --keyring none.pub
 want_status 1
-want_text 'keyring none.pub: open: no such file'
+want_text 'keyring none.pub: cannot be opened: no such file'
 
 run "$DRAY" sign up.dray --key second.key
 run "$DRAY" verify up.dray --keyring ops.pub

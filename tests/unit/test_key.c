@@ -99,7 +99,7 @@ what_is_no_private_key_is_refused_by_name(void)
 	CHECK_HAS(e.text, "this is a public key; signing needs the private one");
 	CHECK_EQ(dray_key_load(at("nothing"), NULL, &r, &e), -1);
 	CHECK_EQ(e.code, DRAY_E_IO);
-	CHECK_HAS(e.text, "nothing: open: no such file");
+	CHECK_HAS(e.text, "nothing: cannot be opened: no such file");
 	CHECK_EQ(dray_key_load(dir, NULL, &r, &e), -1);
 	CHECK_HAS(e.text, "not a regular file");
 	f = fopen(at("junk"), "w");

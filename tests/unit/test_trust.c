@@ -383,7 +383,7 @@ files_and_folders_load(void)
 	dray_keyring_free(k);
 	CHECK_EQ(load("none", NULL, false, &k), -1);
 	CHECK_EQ(e.code, DRAY_E_IO);
-	CHECK_HAS(e.text, "/none: open: no such file");
+	CHECK_HAS(e.text, "/none: cannot be opened: no such file");
 	snprintf(path, sizeof path, "%s/fifo.pub", dir);
 	CHECK_EQ(mkfifo(path, 0600), 0);
 	CHECK_EQ(load("fifo.pub", NULL, false, &k), -1);
