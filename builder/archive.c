@@ -312,6 +312,13 @@ build_archive_next(struct build_archive *a, struct build_member *m, struct dray_
 	m->hard_link = archive_entry_hardlink(en);
 	m->target = archive_entry_symlink(en);
 	m->mode = archive_entry_mode(en);
+	if (archive_entry_is_encrypted(en)) {
+		dray_fail(e, DRAY_E_FORMAT, "it is encrypted");
+		goto named;
+	}
+	/* a zip has no device numbers */
+	if (is_format(a->data, ARCHIVE_FORMAT_ZIP) && (S_ISCHR(m->mode) || S_ISBLK(m->mode)))
+		m->mode &= ~(uint32_t)S_IFMT;
 	if (!id_ok(archive_entry_uid(en)) || !id_ok(archive_entry_gid(en))) {
 		dray_fail(e, DRAY_E_FORMAT, "its owner is no number of 32 bits");
 		goto named;

@@ -139,10 +139,12 @@ build_stream_fail(struct archive *a, const struct build_stream *s, struct dray_e
 	if (archive_errno(a) == ENOMEM)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	if (text == NULL)
-		text = "it cannot be made sense of";
+		text = "a header is missing or makes no sense";
 	else if (strncmp(text, "Ignoring ", 9) == 0)	/* so says libarchive, and we do not */
 		text += 9;
 	dray_quote(text, strlen(text), quoted, sizeof(quoted));
+	if (strncmp(text, "Unsupported", 11) == 0)
+		return dray_fail(e, DRAY_E_FORMAT, "it is written in a way that is not read here: %s", quoted);
 	return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: %s", quoted);
 }
 

@@ -67,6 +67,38 @@ member f abc GNU.sparse.major=1 GNU.sparse.minor=0 GNU.sparse.name=a GNU.sparse.
     refused 'the archive is damaged or cut short: '
 member f abc a=b | sed 's/6 a=b/9 a=b/' | refused 'the archive is damaged or cut short: malformed pax extended attribute'
 
+# a zip: encrypted, packed by a method that nobody knows, with a device, which has no number there
+mkdir zip && echo x >zip/f && touch -d '2001-02-03 04:05:06' zip/f
+bsdtar --format=zip -cf plain.zip -C zip f
+perl -e '
+	local $/;
+	open F, "<", "plain.zip" or die;
+	my $plain = <F>;
+	my $central = index($plain, "PK\1\2");
+	sub change {	# NAME, then places and bytes
+		my ($name, @what) = @_;
+		my $z = $plain;
+		while (my ($at, $bytes) = splice(@what, 0, 2)) {
+			substr($z, $at, length $bytes) = $bytes;
+		}
+		open G, ">", $name or die;
+		print G $z;
+		close G;
+	}
+	change("locked.zip", 6, "\011", $central + 8, "\011");
+	change("method.zip", 8, "c", $central + 10, "c");
+	change("dev.zip", $central + 38, pack("V", 0020666 << 16))'
+o=got.dray
+for t in 'locked.zip: f: it is encrypted' 'method.zip: f: it is written in a way that is not read here: Unsupported ZIP'; do
+	build --to "${t%%:*}"
+	want_status 31
+	want_text "cannot build got.dray: $t"
+	no_file got.dray
+done
+build --to dev.zip --allow-empty
+want_status 0
+want_text 'warning: dev.zip: f: an object of unknown type: not packed'
+
 # whoever gives a layer of an image as a tree means something else
 mkdir -p layer/d
 echo x >layer/.wh.gone
