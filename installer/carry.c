@@ -9,6 +9,7 @@
 
 #include "installer/carry.h"
 #include "installer/hook.h"
+#include "installer/kept.h"
 #include "installer/stage.h"
 #include "installer/switch.h"
 
@@ -183,6 +184,7 @@ carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool
 			return -1;
 	}
 	if (inst_state_keep_self(&a->f.st, e) != 0 || (head && inst_tx_write_head(a->tx, a->f.b, e) != 0) ||
+	    inst_kept_write(&a->f.st, a->tx, &a->f.anchor.installed, a->p, e) != 0 ||
 	    inst_plan_recheck(a->f.st.root, a->p, (unsigned)a->f.common.jobs, e) != 0 ||
 	    inst_tx_write_plan(a->tx, a->p, &a->f.anchor.installed, to, e) != 0 || stopped(e) != 0)
 		return -1;

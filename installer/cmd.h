@@ -113,29 +113,6 @@ void inst_report_json(const struct inst_front *f, const struct inst_plan *p, str
 /** inst_report_notes - what was left alone, parked or refused, and why */
 void inst_report_notes(const struct inst_front *f, const struct inst_plan *p);
 
-/* check.c */
-enum inst_diff { INST_DIFF_MISSING, INST_DIFF_TYPE, INST_DIFF_CONTENT, INST_DIFF_OWNER, INST_DIFF_MODE, INST_DIFF_XATTRS,
-	INST_DIFF_MTIME, INST_DIFF_LINKS, INST_DIFF_UNREADABLE, INST_DIFFS };
-struct inst_checked { uint32_t row; uint16_t diffs; };	/* bit 1 << enum inst_diff */
-struct inst_check {
-	struct inst_checked *v;		/* what differs, in path order */
-	size_t n, entries;
-	uint64_t bytes;			/* hashed */
-};
-extern const char *const inst_diff_name[INST_DIFFS];
-struct inst_check_opts {
-	unsigned threads;
-	bool quick;			/* content by size only */
-	bool no_owner;			/* policy.h */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);
-	void *ctx;
-	int (*stop)(void);
-};
-/** inst_check_tree - every entry of the release against the tree; differences are a result, not a failure */
-DRAY_MUST_CHECK int inst_check_tree(int rootfd, const struct dray_index *ix, const struct inst_check_opts *o,
-    struct inst_check *out, struct dray_err *e);
-void inst_check_free(struct inst_check *c);
-
 /* cmd_status.c: words of its JSON */
 const char *inst_state_name(const struct inst_tx *tx);
 const char *inst_pending_word(enum inst_pending p);

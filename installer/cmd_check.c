@@ -1,14 +1,9 @@
 /*
  * cmd_check.c - dray-install check: does the tree equal the release? Of a bundle, or of what is recorded as installed.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "installer/check_report.h"
 
-#include "dray/path.h"
-
-#include "installer/cmd.h"
+struct checking_opts { bool quick, strict, extra; };
 
 /* the bundle named, or the head kept from the last upgrade */
 static int
@@ -25,59 +20,56 @@ open_release(struct inst_front *f, struct dray_err *e)
 	return inst_head_open(&f->st, f->anchor.installed.id, &f->fd, &f->b, e);
 }
 
+/* words of a comparison without damage */
 static void
-diff_words(uint16_t diffs, char *out, size_t cap)
+say_good(const struct inst_front *f, const struct inst_check *c)
 {
-	size_t at = 0;
+	const struct dray_desc *d = dray_bundle_desc(f->b);
 
-	out[0] = '\0';
-	for (unsigned d = 0; d < INST_DIFFS; d++)
-		if ((diffs >> d & 1) != 0 && at < cap)
-			at += (size_t)snprintf(out + at, cap - at, "%s%s", at == 0 ? "" : ", ", inst_diff_name[d]);
+	if (c->local == 0)
+		inst_say(f, "%s is %s %s: all %zu entries are as the release says", f->root, d->product, d->version, c->entries);
+	else
+		inst_say(f, "%s is %s %s: %zu of %zu entries are as the release says, %zu differ by local decision", f->root,
+		    d->product, d->version, c->entries - c->local, c->entries, c->local);
 }
 
-static void
-print_text(const struct inst_front *f, const struct inst_check *c)
+/* what the exit status says of it */
+static int
+verdict(const struct inst_front *f, const struct inst_check *c, struct dray_err *e)
 {
-	const struct dray_index *ix = dray_bundle_index(f->b);
 	const struct dray_desc *d = dray_bundle_desc(f->b);
-	char quoted[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], words[128];
-	struct dray_entry en;
 
-	for (size_t i = 0; i < c->n; i++) {
-		dray_index_entry(ix, c->v[i].row, &en);
-		diff_words(c->v[i].diffs, words, sizeof(words));
-		inst_say(f, "%s: %s", dray_quote(en.path, en.len, quoted, sizeof(quoted)), words);
+	if (c->differ > 0) {
+		dray_fail(e, DRAY_E_CONFLICT, "%zu of %zu entries differ from %s %s%s", c->differ, c->entries, d->product,
+		    d->version, c->unread > 0 ? ", and not all could be checked" : "");
+		return dray_hint(e, "nothing was changed; apply with --profile strict brings back what differs");
 	}
-	if (c->n == 0)
-		inst_say(f, "%s is %s %s: all %zu entries are as the release says", f->root, d->product, d->version,
-		    c->entries);
+	if (c->unread > 0) {
+		dray_fail(e, DRAY_E_SYSTEM, "%zu of %zu entries could not be checked by this user", c->unread, c->entries);
+		return dray_hint(e, "all others are as %s %s says; run it as root, or with --quick", d->product, d->version);
+	}
+	return 0;
 }
 
 static int
-print_json(struct inst_front *f, const struct inst_check *c, bool quick, struct dray_err *e)
+print_json(struct inst_front *f, const struct inst_check *c, const struct checking_opts *w, bool bad,
+    struct dray_err *e)
 {
-	const struct dray_index *ix = dray_bundle_index(f->b);
 	const struct dray_desc *d = dray_bundle_desc(f->b);
-	struct dray_json *o = dray_json_new_obj(), *a, *one, *what;
+	struct dray_json *o = dray_json_new_obj();
 	struct dray_err printing = { .code = DRAY_OK };
-	struct dray_entry en;
 
 	dray_json_set_str(o, "product", d->product);
 	dray_json_set_str(o, "version", d->version);
-	dray_json_set_bool(o, "quick", quick);
-	dray_json_set_int(o, "entries", (int64_t)c->entries);
-	a = dray_json_set_arr(o, "different");
-	for (size_t i = 0; i < c->n; i++) {
-		dray_index_entry(ix, c->v[i].row, &en);
-		one = dray_json_push_obj(a);
-		dray_json_set_path(one, "path", en.path, en.len);
-		what = dray_json_set_arr(one, "what");
-		for (unsigned k = 0; k < INST_DIFFS; k++)
-			if ((c->v[i].diffs >> k & 1) != 0)
-				dray_json_push_str(what, inst_diff_name[k]);
+	dray_json_set_bool(o, "quick", w->quick);
+	dray_json_set_bool(o, "strict", w->strict);
+	inst_check_json(f, c, o);
+	if (w->extra && inst_check_tell_foreign(f, c, o, &printing) != 0) {
+		dray_json_free(o);
+		*e = printing;
+		return -1;
 	}
-	if (c->n > 0)
+	if (bad)
 		inst_json_error(f, o, e);
 	if (tool_json(o, &printing) == 0)
 		return 0;
@@ -86,12 +78,10 @@ print_json(struct inst_front *f, const struct inst_check *c, bool quick, struct 
 }
 
 static int
-run(struct inst_front *f, bool quick, struct dray_err *e)
+run(struct inst_front *f, const struct checking_opts *w, struct dray_err *e)
 {
-	struct tool_progress pr;
-	struct inst_check_opts o = { .threads = (unsigned)f->common.jobs, .quick = quick, .progress = tool_progress_at,
-	    .ctx = &pr, .stop = tool_signal_seen };
-	struct inst_check c = { .n = 0 };
+	struct inst_check_opts o = { .quick = w->quick, .strict = w->strict };
+	struct inst_check c = { .differ = 0 };
 	enum inst_pending what;
 	uint32_t number;
 	int rc = -1;
@@ -105,20 +95,26 @@ run(struct inst_front *f, bool quick, struct dray_err *e)
 		if (inst_pending_text(what) != NULL)
 			inst_say(f, "pending: %s", inst_pending_text(what));
 	}
-	tool_progress_begin(&pr, &f->common, "checking", 0);
-	rc = inst_check_tree(f->st.root, dray_bundle_index(f->b), &o, &c, e);
-	tool_progress_end(&pr, rc == 0);
-	if (rc != 0)
+	if (inst_check_run(f, o, &c, e) != 0)
 		goto out;
-	if (c.n > 0) {
-		rc = dray_fail(e, DRAY_E_CONFLICT, "%zu of %zu entries differ from %s %s", c.n, c.entries,
-		    dray_bundle_desc(f->b)->product, dray_bundle_desc(f->b)->version);
-		dray_hint(e, "nothing was changed; local edits show up here too");
+	rc = verdict(f, &c, e);
+	if (f->common.json) {
+		if (print_json(f, &c, w, rc != 0, e) != 0)
+			rc = -1;
+		goto out;
 	}
-	if (!f->common.json)
-		print_text(f, &c);
-	else if (print_json(f, &c, quick, e) != 0)
-		rc = -1;
+	inst_check_say(f, &c);
+	if (w->extra) {
+		struct dray_err listing = { .code = DRAY_OK };
+
+		if (inst_check_tell_foreign(f, &c, NULL, &listing) != 0) {
+			*e = listing;
+			rc = -1;
+			goto out;
+		}
+	}
+	if (rc == 0)
+		say_good(f, &c);
 out:
 	inst_check_free(&c);
 	return rc;
@@ -127,11 +123,14 @@ out:
 int
 inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 {
+	struct checking_opts w = { .quick = false };
 	struct inst_front f;
-	bool quick = false;
 	struct tool_opt opts[] = {
 		INST_OPTS_ROOT(f), INST_OPT_KEYRING(f), INST_OPTS_OWNER(f),
-		{ .name = "quick", .kind = TOOL_FLAG, .out = &quick, .help = "compare sizes instead of contents" },
+		{ .name = "quick", .kind = TOOL_FLAG, .out = &w.quick, .help = "open no file: sizes instead of contents" },
+		{ .name = "strict", .kind = TOOL_FLAG, .out = &w.strict,
+		    .help = "local decisions and times of directories count too" },
+		{ .name = "extra", .kind = TOOL_FLAG, .out = &w.extra, .help = "list what no release knows" },
 		{ .name = NULL }
 	};
 	struct dray_err e = { .code = DRAY_OK };
@@ -144,7 +143,7 @@ inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 		return rc;
 	f.bundle = n > 0 ? operand[0] : NULL;
 	tool_signals();
-	rc = run(&f, quick, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = run(&f, &w, &e) == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;
 }

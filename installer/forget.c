@@ -308,7 +308,8 @@ inst_prune_heads(const struct inst_state *s, struct dray_err *e)
 	if (inst_anchor_load(s, &a, e) != 0)
 		goto out;
 	for (errno = 0; (de = readdir(d)) != NULL; errno = 0) {
-		if (strlen(de->d_name) != 64 + 5 || strcmp(de->d_name + 64, ".head") != 0 ||
+		if (strlen(de->d_name) != 64 + 5 ||
+		    (strcmp(de->d_name + 64, ".head") != 0 && strcmp(de->d_name + 64, ".kept") != 0) ||
 		    !dray_unhex(de->d_name, 64, id, sizeof(id)))
 			continue;
 		if (a.installed.known && memcmp(a.installed.id, id, 32) == 0)

@@ -37,6 +37,7 @@ inst_plan_free(struct inst_plan *p)
 	free(p->nodes);
 	free(p->inside);
 	free(p->notes);
+	free(p->decides);
 	free(p->frames);
 	free(p->live_of);
 	free(p->recipe_of);
@@ -79,7 +80,8 @@ choose(struct inst_planning *pl, struct dray_err *e)
 
 	groups = calloc((size_t)rows + 2, 1);
 	pl->at = malloc(((size_t)rows + 1) * sizeof(*pl->at));
-	if (groups == NULL || pl->at == NULL)
+	pl->plan->decides = calloc((size_t)rows + 1, 1);
+	if (groups == NULL || pl->at == NULL || pl->plan->decides == NULL)
 		goto memory;
 	for (uint32_t i = 0; i < rows; i++) {
 		pl->at[i] = DRAY_NONE;
@@ -104,6 +106,7 @@ choose(struct inst_planning *pl, struct dray_err *e)
 		it->up = it->top = DRAY_NONE;
 		it->untouched = (en.flags & DRAY_ENTRY_SAME) != 0 && !pl->policy->strict &&
 		    (pl->mark == NULL || pl->mark[i] == 0);
+		pl->plan->decides[i] = !it->untouched;
 		pl->n++;
 	}
 	free(groups);

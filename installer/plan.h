@@ -143,6 +143,7 @@ struct inst_plan {
 	struct inst_site *sites;
 	size_t n_sites;			/* at least 1 */
 	uint64_t payload;		/* stored bytes of the frames that will be read */
+	uint8_t *decides;		/* one per entry row: 1 = the plan decides about it, else it is only looked at, or not at all */
 	uint8_t *frames;		/* one per frame row: 1 = needed */
 	uint32_t *live_of;		/* per content row: entry row whose live object holds it, DRAY_NONE: none known */
 	uint32_t *recipe_of;		/* per content row: ordinal of the recipe chosen, or INST_RECIPE_* (recipe.h) */

@@ -10,6 +10,7 @@
 #include "dray/num.h"
 
 #include "installer/evidence.h"
+#include "installer/kept.h"
 #include "installer/switch.h"
 
 int
@@ -43,6 +44,9 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 	while (inst_anchor_save(s, &a, e) != 0)
 		if (!inst_tx_made_room(tx, e))
 			return -1;
+	while (inst_kept_back(s, tx, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
 	if (inst_state_mark(s, false, e) != 0 || inst_free_slots(s, tx, false, &freed, &kept, f, e) != 0)
 		return -1;
 	while (inst_evidence_end(s, tx, INST_END_BACK, f, &a, e) != 0 || inst_anchor_save(s, &a, e) != 0)
@@ -69,7 +73,7 @@ inst_finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_fo
 	/* absent: an earlier run moved it and was cut */
 	if (renameat(tx->dir, "head", s->dir, name) == -1 && errno != ENOENT)
 		return dray_fail_errno(e, "keep the record of the release");
-	if (inst_anchor_load(s, &a, e) != 0 || inst_anchor_raise(&a, &tx->to, e) != 0)
+	if (inst_kept_finish(s, tx, e) != 0 || inst_anchor_load(s, &a, e) != 0 || inst_anchor_raise(&a, &tx->to, e) != 0)
 		return -1;
 	a.installed = tx->to;
 	while (inst_evidence_end(s, tx, INST_END_DONE, f, &a, e) != 0)

@@ -33,7 +33,7 @@ DRAY_MUST_CHECK int inst_foreign_add(struct inst_foreign *f, const char *path, s
 DRAY_MUST_CHECK int inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, size_t *freed,
     size_t *kept, struct inst_foreign *f, struct dray_err *e);
 
-/** inst_prune_heads - delete stored heads that neither the anchor nor a transaction names */
+/** inst_prune_heads - delete stored heads, and records of what was left alone, that neither the anchor nor a transaction names */
 DRAY_MUST_CHECK int inst_prune_heads(const struct inst_state *s, struct dray_err *e);
 
 /** inst_forget_go_on - finish a FORGET that was begun */

@@ -16,11 +16,6 @@
 
 #include "installer/tree.h"
 
-struct name_list {
-	char **v;
-	size_t n, cap;
-};
-
 struct tree_walk {
 	struct dray_sha256 *h;		/* digest: every object goes in; else NULL */
 	inst_tree_fn *each;		/* else this is called, while the handle of the directory is open */
@@ -28,8 +23,8 @@ struct tree_walk {
 	struct dray_walk walk;
 };
 
-static void
-names_free(struct name_list *l)
+void
+inst_names_free(struct inst_names *l)
 {
 	size_t i;
 
@@ -44,8 +39,8 @@ by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int
-list_names(int fd, struct name_list *l, struct dray_err *e)
+int
+inst_names_list(int fd, struct inst_names *l, struct dray_err *e)
 {
 	struct dirent *de;
 	char **grown;
@@ -104,7 +99,7 @@ add_object(struct tree_walk *t, const char *rel, size_t len, const struct dray_s
 
 /* open the directory at @rel, list it and look at what it holds; no handle is kept */
 static int
-look_inside(struct tree_walk *t, const char *rel, size_t len, struct name_list *l, struct dray_stat **stats,
+look_inside(struct tree_walk *t, const char *rel, size_t len, struct inst_names *l, struct dray_stat **stats,
     struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1];
@@ -120,7 +115,7 @@ look_inside(struct tree_walk *t, const char *rel, size_t len, struct name_list *
 		if ((fd = openat(parent, leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
 			return dray_fail_errno(e, "open a directory inside");
 	}
-	if (list_names(fd, l, e) != 0)
+	if (inst_names_list(fd, l, e) != 0)
 		goto out;
 	if ((*stats = calloc(l->n == 0 ? 1 : l->n, sizeof(**stats))) == NULL) {
 		dray_fail_errno(e, "tree digest");
@@ -145,7 +140,7 @@ out:
 static int
 add_dir(struct tree_walk *t, char *rel, size_t len, struct dray_err *e)
 {
-	struct name_list l = { 0 };
+	struct inst_names l = { 0 };
 	struct dray_stat *stats = NULL;
 	int rc = -1;
 	size_t i, n, at;
@@ -172,7 +167,7 @@ add_dir(struct tree_walk *t, char *rel, size_t len, struct dray_err *e)
 	rc = 0;
 out:
 	free(stats);
-	names_free(&l);
+	inst_names_free(&l);
 	return rc;
 }
 

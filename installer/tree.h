@@ -27,4 +27,11 @@ DRAY_MUST_CHECK int inst_tree_each(int dir, const char *name, inst_tree_fn *fn, 
 /** inst_tree_no_mount - fails with DRAY_E_SYSTEM when something is mounted on @name in @dir or beneath it */
 DRAY_MUST_CHECK int inst_tree_no_mount(int dir, const char *name, struct dray_err *e);
 
+/* names in a directory, in byte order; owned */
+struct inst_names { char **v; size_t n, cap; };
+/** inst_names_list - all but "." and ".." of the open directory @fd, whose position does not move; @l starts as zero and
+ * is freed by the caller even after a failure */
+DRAY_MUST_CHECK int inst_names_list(int fd, struct inst_names *l, struct dray_err *e);
+void inst_names_free(struct inst_names *l);
+
 #endif

@@ -25,7 +25,7 @@ want_text 'to go back: dray-install rollback --root root' out
 same_tree root new
 same >same.after
 want_same same.before same.after
-run "$INSTALL" check --root root
+run "$INSTALL" check --strict --root root
 want_status 0
 want_text 'are as the release says' out
 run "$INSTALL" check up.dray --root root --keyring ops.pub --quick

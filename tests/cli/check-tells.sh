@@ -7,6 +7,9 @@ for f in content size mode mtime missing type same secret; do
 	echo "$f" >new/$f
 done
 ln -s target new/link
+mkdir -p new/gone/sub new/nodir/sub
+echo 1 >new/gone/sub/a && echo 1 >new/gone/b && echo 1 >new/nodir/sub/c
+echo 1 >new/one && echo 1 >new/two
 echo 1 >new/links/a && ln new/links/a new/links/b
 mkfifo new/fifo
 echo 1 >"new/bad
@@ -34,12 +37,15 @@ name"
 echo mine >root/mine
 [ -z "$xattrs" ] || setfattr -n user.x -v 2 root/same
 ! is_root || chown 7 root/secret
+rm -r root/gone root/nodir && ln -s links root/nodir
+ln -f root/one root/two
 tree_snapshot root >snap
 run "$INSTALL" check --root root
 want_status 20
 want_text 'entries differ from demo 1.1'
 want_text 'hint: nothing was changed'
-for line in 'content: content' 'size: content' 'mode: mode' 'mtime: mtime' 'd: mtime' 'missing: missing' 'type: type' \
+for line in 'content: content' 'size: content' 'mode: mode' 'mtime: mtime' 'missing: missing' 'type: type' \
+    'gone: missing, and 3 paths beneath it' 'nodir: type, and 2 paths beneath it' 'two: links' \
     'link: content' 'links/b: links' 'bad\x0aname: mode'; do
 	grep -qxF -e "$line" out && ok "$line" || fail "no line: $line"
 done
@@ -47,7 +53,15 @@ done
 [ -z "$xattrs" ] || want_text 'same: xattrs' out
 no_text mine out
 no_text fifo out
+no_text 'd: mtime' out
+no_text gone/b out
+want_text 'different in: missing 7, type 2, content 3, ' out
 want_unchanged root snap
+
+# the time of a directory moves with whatever is made in it
+run "$INSTALL" check --root root --strict
+want_status 20
+want_text 'd: mtime' out
 
 # the same of the bundle itself, which has to be trusted
 run "$INSTALL" check up.dray --root root
@@ -63,8 +77,19 @@ run "$INSTALL" check --root root --json
 want_status 20
 want_text '{"path":"links/b","what":["links"]}' out
 want_text '{"path":"bad\nname","what":["mode"]}' out
+want_text '{"beneath":2,"path":"nodir","what":["type"]}' out
+want_text '"missing":7' out
 want_text '"error":{"code":20' out
 [ "$(wc -l <out)" = 1 ] && ok 'one document' || fail 'more than one document'
+
+# a path the disk does not give back is damage, and the rest is looked at all the same
+if command -v strace >/dev/null; then
+	run env ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -P "$T/root/same" -e trace=pread64 \
+	    -e inject=pread64:error=EIO "$INSTALL" check --root "$T/root"
+	want_status 20
+	grep -q '^same: .*read error' out && ok 'the read error is told' || fail 'the read error is not told'
+	want_text 'content: content' out
+fi
 
 # a damaged record of the release is not believed
 head=$(echo root/var/lib/dray/release/*.head)

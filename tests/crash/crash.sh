@@ -141,7 +141,7 @@ point() {
 	*'done ') ;;
 	*) fail "the tree is new, but the records are: $ends" ;;
 	esac
-	run "$t.log" check --root "$t" -j1 || fail "check: status $?"
+	run "$t.log" check --strict --root "$t" -j1 || fail "check: status $?"
 	run "$t.log" rollback --root "$t" -j1 || fail "the last rollback: status $?"
 	evidence "after the last rollback"
 	case $ends in
@@ -223,7 +223,7 @@ plain() {
 }
 count apply apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
 plain new apply
-run "$t.log" check --root "$t" -j1 || { say "check that nobody kills: status $?"; cat "$t.log"; exit 1; }
+run "$t.log" check --strict --root "$t" -j1 || { say "check that nobody kills: status $?"; cat "$t.log"; exit 1; }
 count rollback rollback --root "$t" -j1
 plain old rollback
 rm -rf "$t"
