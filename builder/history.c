@@ -1,6 +1,7 @@
 /*
  * history.c - former states of paths from several whole trees: one walk over them side by side.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ join_path(struct build_release *r, const struct build_merge *m, const struct bui
 		}
 		if (append(r, path, nd, i, e) != 0)
 			return -1;
+		assert(moved[i] != NULL);	/* one for each source */
 		moved[i][nd - m->rel[i]->v] = (uint32_t)(r->n - 1);
 		if (nd->link != 0)
 			r->v[r->n - 1].link = moved[i][nd->link - 1] + 1;

@@ -1,6 +1,7 @@
 /*
  * digest.c - SHA-256 by OpenSSL. The algorithm is fetched once per process; contexts are reused.
  */
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -103,10 +104,12 @@ int
 dray_sha256_bytes(const void *p, size_t len, uint8_t out[DRAY_SHA256_LEN], struct dray_err *e)
 {
 	struct dray_sha256 *h = NULL;
-	int rc = -1;
+	int rc;
 
-	if (dray_sha256_new(&h, e) == 0)
-		rc = dray_sha256_once(h, p, len, out, e);
+	if (dray_sha256_new(&h, e) != 0)
+		return -1;
+	assert(h != NULL);
+	rc = dray_sha256_once(h, p, len, out, e);
 	dray_sha256_free(h);
 	return rc;
 }

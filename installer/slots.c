@@ -84,7 +84,7 @@ static int
 make_one(const struct inst_state *s, struct inst_slots *sl, struct dray_err *e)
 {
 	struct dray_walk w;
-	int top, home = -1, rc = -1;
+	int top = -1, home = -1, rc = -1;
 
 	dray_walk_init(&w, s->root);
 	if ((rc = top_of(&w, sl, &top, e)) != 0) {
@@ -263,7 +263,7 @@ is_mounted(struct dray_walk *w, const struct inst_slots *sl, int top, struct dra
 static int
 open_one(struct dray_walk *w, struct inst_slots *sl, struct dray_err *e)
 {
-	int top, home, r;
+	int top = -1, home, r;
 
 	if ((r = top_of(w, sl, &top, e)) != 0)
 		return r > 0 ? 0 : -1;
@@ -353,7 +353,7 @@ drop_one(const struct inst_state *s, const struct inst_slots *sl, struct dray_er
 {
 	struct dray_stat was;
 	struct dray_walk w;
-	int top, home = -1, rc;
+	int top = -1, home = -1, rc;
 
 	dray_walk_init(&w, s->root);
 	if ((rc = top_of(&w, sl, &top, e)) != 0) {

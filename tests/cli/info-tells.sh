@@ -55,14 +55,14 @@ want_text 'cannot read new: not a file'
 : >nothing
 head -c 2000 /dev/zero >zeros
 echo text >text
-for f in nothing text; do
+run "$DRAY" info nothing
+want_status 31
+want_text 'cannot read nothing: bundle ends at byte 0, inside its first members'
+for f in zeros text; do
 	run "$DRAY" info $f
 	want_status 31
-	want_text "cannot read $f: bundle ends at byte $(wc -c <$f), inside its first members"
+	want_text "cannot read $f: not a dray bundle"
 done
-run "$DRAY" info zeros
-want_status 31
-want_text 'cannot read zeros: not a dray bundle'
 run "$DRAY" info
 want_status 2
 want_text 'an operand is missing'
