@@ -28,8 +28,10 @@ run as_nobody "$INSTALL" plan up.dray --root moved --keyring ops.pub
 want_status 0
 want_text 'the state folder belongs to root: what is installed or pending is not known here' out
 run as_nobody "$INSTALL" check up.dray --root moved --keyring ops.pub
-want_status 20
-want_text 'secret: unreadable' out
+want_status 22
+want_text 'not checked, because this user may not read it:' out
+want_text '  secret' out
+want_text '1 of 2 entries could not be checked by this user'
 run as_nobody "$INSTALL" status --root moved
 want_status 22
 want_text 'state folder var/lib/dray: open dray: permission denied'
