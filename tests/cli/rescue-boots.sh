@@ -32,7 +32,7 @@ boot() {
 	run unshare -m sh -c '
 		what=$1; shift
 		mount -o loop img m && rm -rf m/* && cp -a old/. m || exit 90
-		strace -f -o trace -e trace=renameat2 -e inject=renameat2:signal=KILL:when=2 \
+		strace -f -o trace -e trace=renameat2,linkat -e inject=renameat2,linkat:signal=KILL:when=2 \
 		    "$INSTALL" apply -q up.dray --root m --keyring ops.pub -j1
 		[ $? = 137 ] || exit 91
 		[ "$(cat m/[abc] | tr -d "\n")" = 211 ] || exit 92
