@@ -12,6 +12,7 @@
 #include "dray/frame.h"
 #include "dray/pool.h"
 
+#define HUGE_BYTES (UINT64_C(256) * 1024u * 1024u)	/* of a content and its base together */
 #define RANGES_MAX 4096u	/* of a frame of small contents: a file to open for each */
 
 struct item {			/* one use to be planned */
@@ -204,6 +205,13 @@ fill_frames(struct planner *k, struct dray_err *e)
 	return 0;
 }
 
+/* worth all threads by itself, one such item after the other */
+static bool
+is_huge(const struct planner *k, const struct item *it)
+{
+	return k->work->threads > 1 && it->c->size + k->rs->contents[it->base].size > HUGE_BYTES;
+}
+
 static int
 map_item(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 {
@@ -211,7 +219,31 @@ map_item(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct item *it = &k->items[i];
 
 	(void)worker;
-	return it->mapped ? build_pieces_map(k->r, k->work, it->content, it->base, &it->map, e) : 0;
+	return it->mapped && !is_huge(k, it) ? build_pieces_map(k->r, k->work, 1, it->content, it->base, &it->map, e) : 0;
+}
+
+static int
+map_items(struct planner *k, struct dray_err *e)
+{
+	uint64_t bytes = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct item *it = &k->items[i];
+
+		if (it->mapped)
+			bytes += it->c->size + k->rs->contents[it->base].size * (is_huge(k, it) ? 2 : 1);
+	}
+	build_work_begin(k->work, "match", bytes);
+	for (size_t i = 0; rc == 0 && i < k->n; i++) {
+		struct item *it = &k->items[i];
+
+		if (it->mapped && is_huge(k, it))
+			rc = build_pieces_map(k->r, k->work, k->work->threads, it->content, it->base, &it->map, e);
+	}
+	if (rc == 0)
+		rc = dray_parallel(k->work->threads, k->n, 1, map_item, k, e);
+	return build_work_end(k->work, rc);
 }
 
 /* the choices for one content: @v, @n; @row: the content */
@@ -328,19 +360,13 @@ build_pack_plan_make(struct pack_reader *r, const struct build_bases *b, struct 
     struct pack_plan *p, struct dray_err *e)
 {
 	struct planner k = { .r = r, .rs = r->rs, .b = b, .work = o, .p = p };
-	uint64_t bytes = 0;
 	int rc = -1;
 
 	if ((k.in_frame = calloc(r->rs->n_contents + 1, sizeof(*k.in_frame))) == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	if (list_items(&k, slim, e) != 0)
-		goto out;
-	for (size_t i = 0; i < k.n; i++)
-		bytes += k.items[i].mapped ? k.items[i].c->size + r->rs->contents[k.items[i].base].size : 0;
-	build_work_begin(o, "match", bytes);
-	if (build_work_end(o, dray_parallel(o->threads, k.n, 1, map_item, &k, e)) != 0 || fill_frames(&k, e) != 0)
+	if (list_items(&k, slim, e) != 0 || map_items(&k, e) != 0 || fill_frames(&k, e) != 0)
 		goto out;
 	rc = 0;
 out:

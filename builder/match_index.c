@@ -52,39 +52,138 @@ leaving(void)
 	return m;
 }
 
+/* a rare window that ends with byte @at of the content */
+static int
+take_feature(struct match_roll *r, uint64_t h, uint64_t at, uint64_t block, struct match_list *to, struct dray_err *e)
+{
+	uint32_t value = (uint32_t)((h ^ h >> 31) * MULT >> 32);
+
+	if (r->any && value == r->before)
+		return 0;
+	r->any = true;
+	r->before = value;
+	if (to->n == to->cap) {
+		size_t cap = to->cap == 0 ? 1024 : to->cap * 2;
+		struct match_feature *v = realloc(to->v, cap * sizeof(*v));
+
+		if (v == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		to->v = v;
+		to->cap = cap;
+	}
+	to->v[to->n++] = (struct match_feature){ value, (uint32_t)(at / block) };
+	return 0;
+}
+
+/* one byte after the other: the window may begin in bytes of the call before */
+static int
+roll_slow(struct match_roll *r, const uint8_t *p, size_t len, uint64_t block, struct match_list *to, struct dray_err *e)
+{
+	const uint64_t out = leaving(), rare = UINT64_MAX << (64 - r->shift);
+
+	for (size_t i = 0; i < len; i++, r->at++) {
+		uint8_t *slot = &r->last[r->at % MATCH_WINDOW];
+
+		r->h = r->h * MULT + p[i] + 1 - (r->at >= MATCH_WINDOW ? out * (*slot + 1u) : 0);
+		*slot = p[i];
+		if ((r->h & rare) == 0 && r->at >= MATCH_WINDOW - 1 && take_feature(r, r->h, r->at, block, to, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* the hash of the window before @p */
+static uint64_t
+hash_before(const uint8_t *p)
+{
+	uint64_t h = 0;
+
+	for (const uint8_t *q = p - MATCH_WINDOW; q < p; q++)
+		h = h * MULT + *q + 1;
+	return h;
+}
+
+#define LANES 4u
+#define LANE 1024u	/* bytes */
+
+struct lanes {
+	uint64_t rare;
+	uint64_t gone[256];		/* what a byte that leaves the window adds, and the 1 of the one that enters */
+	uint64_t hit[LANES][LANE];	/* hashes of rare windows */
+	uint16_t where[LANES][LANE];
+	size_t n[LANES];
+};
+
+static inline void
+look(struct lanes *l, size_t lane, size_t i, uint64_t h)
+{
+	if ((h & l->rare) != 0)
+		return;
+	l->where[lane][l->n[lane]] = (uint16_t)i;
+	l->hit[lane][l->n[lane]++] = h;
+}
+
+/*
+ * Each step of a hash waits for the multiplication of the one before, so four stretches are walked side by side.
+ * @p: LANES * LANE bytes with a whole window in front of them
+ */
+static void
+walk_lanes(struct lanes *l, const uint8_t *p)
+{
+	const uint8_t *q = p, *back = p - MATCH_WINDOW;
+	uint64_t a = hash_before(q), b = hash_before(q + LANE), c = hash_before(q + 2 * LANE), d = hash_before(q + 3 * LANE);
+
+	memset(l->n, 0, sizeof(l->n));
+	for (size_t i = 0; i < LANE; i++) {
+		a = a * MULT + q[i] + l->gone[back[i]];
+		b = b * MULT + q[i + LANE] + l->gone[back[i + LANE]];
+		c = c * MULT + q[i + 2 * LANE] + l->gone[back[i + 2 * LANE]];
+		d = d * MULT + q[i + 3 * LANE] + l->gone[back[i + 3 * LANE]];
+		look(l, 0, i, a);
+		look(l, 1, i, b);
+		look(l, 2, i, c);
+		look(l, 3, i, d);
+	}
+}
+
+/* @n times LANES * LANE bytes, with a whole window in front of them: the same features in the same order as by roll_slow */
+static int
+roll_fast(struct match_roll *r, const uint8_t *p, size_t n, uint64_t block, struct match_list *to, struct dray_err *e)
+{
+	struct lanes l;
+	const uint64_t out = leaving();
+
+	l.rare = UINT64_MAX << (64 - r->shift);
+	for (unsigned i = 0; i < 256; i++)
+		l.gone[i] = 1 - out * (i + 1u);
+	for (; n > 0; n--, p += LANES * LANE, r->at += LANES * LANE) {
+		walk_lanes(&l, p);
+		for (size_t k = 0; k < LANES; k++)
+			for (size_t i = 0; i < l.n[k]; i++)
+				if (take_feature(r, l.hit[k][i], r->at + k * LANE + l.where[k][i], block, to, e) != 0)
+					return -1;
+	}
+	/* what follows goes on from here: the window is what stands before it */
+	r->h = hash_before(p);
+	for (unsigned k = 1; k <= MATCH_WINDOW; k++)
+		r->last[(r->at - k) % MATCH_WINDOW] = p[-(int)k];
+	return 0;
+}
+
 int
 build_match_roll_add(struct match_roll *r, const uint8_t *p, size_t len, uint64_t block, struct match_list *to,
     struct dray_err *e)
 {
-	const uint64_t out = leaving(), rare = UINT64_MAX << (64 - r->shift);
-	uint64_t h = r->h;
+	size_t head = len < MATCH_WINDOW ? len : MATCH_WINDOW, n = (len - head) / (LANES * LANE);
 
-	for (size_t i = 0; i < len; i++, r->at++) {
-		uint8_t *slot = &r->last[r->at % MATCH_WINDOW];
-		uint32_t value;
-
-		h = h * MULT + p[i] + 1 - (r->at >= MATCH_WINDOW ? out * (*slot + 1u) : 0);
-		*slot = p[i];
-		if ((h & rare) != 0 || r->at < MATCH_WINDOW - 1)
-			continue;
-		value = (uint32_t)((h ^ h >> 31) * MULT >> 32);
-		if (r->any && value == r->before)
-			continue;
-		r->any = true;
-		r->before = value;
-		if (to->n == to->cap) {
-			size_t cap = to->cap == 0 ? 1024 : to->cap * 2;
-			struct match_feature *v = realloc(to->v, cap * sizeof(*v));
-
-			if (v == NULL)
-				return dray_fail(e, DRAY_E_IO, "out of memory");
-			to->v = v;
-			to->cap = cap;
-		}
-		to->v[to->n++] = (struct match_feature){ value, (uint32_t)(r->at / block) };
-	}
-	r->h = h;
-	return 0;
+	if (roll_slow(r, p, head, block, to, e) != 0)
+		return -1;
+	p += head;
+	len -= head;
+	if (n > 0 && roll_fast(r, p, n, block, to, e) != 0)
+		return -1;
+	n *= LANES * LANE;
+	return roll_slow(r, p + n, len - n, block, to, e);
 }
 
 static int

@@ -63,8 +63,12 @@ DRAY_MUST_CHECK int build_pack_plan_make(struct pack_reader *r, const struct bui
     struct build_work *o, bool slim, struct pack_plan *p, struct dray_err *e);
 void build_pack_plan_free(struct pack_plan *p);
 
-/** build_pieces_map - the blocks of @base that each piece of DRAY_FRAME_DEFAULT bytes of @content has most in common with */
-DRAY_MUST_CHECK int build_pieces_map(struct pack_reader *r, struct build_work *o, uint32_t content, uint32_t base,
-    struct pack_ranges *out, struct dray_err *e);
+/**
+ * build_pieces_map - the blocks of @base that each piece of DRAY_FRAME_DEFAULT bytes of @content has most in common with
+ * @threads: 1 .. as many as are free; the result does not depend on it
+ * Tells @o of the bytes of both, of those of the base twice if there are several threads.
+ */
+DRAY_MUST_CHECK int build_pieces_map(struct pack_reader *r, struct build_work *o, unsigned threads, uint32_t content,
+    uint32_t base, struct pack_ranges *out, struct dray_err *e);
 
 #endif

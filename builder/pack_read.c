@@ -139,12 +139,13 @@ static int
 walk(const struct pack_walk *w, const struct build_reader *in, const struct build_content *c, uint8_t *sums,
     struct dray_err *e)
 {
+	uint64_t end = w->to != 0 ? w->to : c->size;
 	uint8_t sum[DRAY_SHA256_LEN];
 
 	if (sums != NULL && dray_sha256_begin(w->whole, e) != 0)
 		return -1;
-	for (uint64_t at = 0; at < c->size;) {
-		size_t len = c->size - at < PACK_WALK_BYTES ? (size_t)(c->size - at) : PACK_WALK_BYTES;
+	for (uint64_t at = w->from; at < end;) {
+		size_t len = end - at < PACK_WALK_BYTES ? (size_t)(end - at) : PACK_WALK_BYTES;
 
 		if (read_all(in, at, w->buf, len, e) != 0)
 			return -1;

@@ -43,10 +43,11 @@ struct pack_walk {
 	int (*take)(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err *e);
 	void *ctx;
 	bool sums;			/* take them, and compare the hash of the whole */
+	uint64_t from, to;		/* without sums: only these bytes; to 0: all */
 };
 #define PACK_WALK_BYTES (8u * PACK_SUM_BLOCK)
 
-/** build_pack_walk - all bytes of a content in order */
+/** build_pack_walk - all bytes of a content in order, or some of them */
 DRAY_MUST_CHECK int build_pack_walk(struct pack_reader *r, const struct pack_walk *w, uint32_t content, bool old,
     struct dray_err *e);
 

@@ -1,7 +1,8 @@
 /*
  * pieces.c - a large base is too much for one frame, so each piece of a large content names only the blocks it has
  * features in common with. One walk over the base and one over the content, whatever their sizes: the larger they are,
- * the fewer windows are looked at.
+ * the fewer windows are looked at. Both are walked in stretches, several at a time; what comes out is what one walk from
+ * front to back would give, so it does not depend on the threads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,45 +10,149 @@
 #include "builder/match_index.h"
 #include "builder/pack_plan.h"
 #include "dray/descriptor.h"
+#include "dray/pool.h"
 
 #define FEATURES (2u * 1024u * 1024u)		/* of the base, about: 8 bytes each */
 #define REPEATS 8u				/* of the blocks that have a feature so many count */
 #define BLOCKS_MAX (PACK_REF_MAX / PACK_SUM_BLOCK)
+#define STRETCH (UINT64_C(16) * 1024u * 1024u)	/* of the base */
+#define COUNTS_MAX (UINT64_C(256) * 1024u * 1024u)	/* memory for counters of all workers, about */
 
 struct hits { uint32_t block, n; };
 
-struct mapper {
-	struct build_work *work;
+struct map_worker {
 	struct pack_walk walk;
+	struct mapper *m;
 	struct match_roll roll;
-	struct match_list base, piece;
+	struct match_list *to;		/* where the features of the base go; NULL: they are not asked for */
+	struct match_list piece;
 	uint32_t *count;		/* by block of the base; zero between pieces */
 	struct hits *hits;		/* the blocks with a count */
 	size_t n_hits;
+};
+
+struct stretch { struct match_list l; uint32_t last; bool any; };	/* last: value of its last feature */
+
+struct mapper {
+	struct pack_reader *r;
+	struct build_work *work;
+	struct map_worker *workers;
+	unsigned threads;
+	unsigned shift;
 	uint64_t base_size, size;
-	uint32_t base_content;
+	uint32_t content, base_content;
 	uint32_t blocks;
-	struct pack_ranges *out;
+	struct stretch *stretches;
+	size_t n_stretches;
+	struct match_list base;		/* features of all stretches */
+	struct pack_ranges *pieces;	/* of each piece; `first` is not used */
 	size_t n_pieces;
 };
+
+/* --- the base ------------------------------------------------------------------------------------------------------ */
 
 static int
 take_base(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err *e)
 {
-	struct mapper *m = ctx;
+	struct map_worker *w = ctx;
 
-	(void)at;
-	if (build_work_step(m->work, len, e) != 0)
+	if (build_work_step(w->m->work, len, e) != 0)
 		return -1;
-	return build_match_roll_add(&m->roll, p, len, PACK_SUM_BLOCK, &m->base, e);
+	if (w->to == NULL)
+		return 0;
+	if (w->roll.at == 0 && at != 0) {	/* the window before a stretch: what ends there belongs to the one before */
+		if (build_match_roll_add(&w->roll, p, MATCH_WINDOW, PACK_SUM_BLOCK, w->to, e) != 0)
+			return -1;
+		w->to->n = 0;
+		w->roll.any = false;
+		w->roll.at = at + MATCH_WINDOW;
+		p += MATCH_WINDOW;
+		len -= MATCH_WINDOW;
+	}
+	return build_match_roll_add(&w->roll, p, len, PACK_SUM_BLOCK, w->to, e);
 }
 
-static void
-hit(struct mapper *m, uint32_t block, uint32_t n)
+/* the next bytes of a piece, which is looked at as if it stood alone */
+static int
+take_piece(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err *e)
 {
-	if (m->count[block] == 0)
-		m->hits[m->n_hits++].block = block;
-	m->count[block] += n;
+	struct map_worker *w = ctx;
+
+	(void)at;
+	if (build_work_step(w->m->work, len, e) != 0)
+		return -1;
+	return build_match_roll_add(&w->roll, p, len, UINT64_MAX, &w->piece, e);
+}
+
+/*
+ * One worker alone: job 0 does it all, so that the base is read once. Several: job 0 proves the whole and takes the sums
+ * of its blocks, the others take the features of a stretch each.
+ */
+static int
+walk_base(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct mapper *m = ctx;
+	struct map_worker *w = &m->workers[worker];
+	bool alone = m->threads == 1;
+	struct stretch *s = alone ? &m->stretches[0] : i > 0 ? &m->stretches[i - 1] : NULL;
+
+	w->walk.take = take_base;
+	w->walk.sums = i == 0;
+	w->walk.from = w->walk.to = 0;
+	w->to = s != NULL ? &s->l : NULL;
+	w->roll = (struct match_roll){ .shift = m->shift };
+	if (i > 0) {
+		w->walk.from = (i - 1) * STRETCH - (i > 1 ? MATCH_WINDOW : 0);
+		w->walk.to = i * STRETCH < m->base_size ? i * STRETCH : m->base_size;
+	}
+	if (build_pack_walk(m->r, &w->walk, m->base_content, true, e) != 0)
+		return -1;
+	if (s != NULL) {
+		s->any = w->roll.any;
+		s->last = w->roll.before;
+	}
+	return 0;
+}
+
+_Static_assert(STRETCH % MATCH_WINDOW == 0 && STRETCH % PACK_SUM_BLOCK == 0, "where a byte stands in the window stays");
+
+/* as if one walk had gone over all of them: there a feature that is equal to the one before it is left out */
+static int
+join_stretches(struct mapper *m, struct dray_err *e)
+{
+	uint32_t last = 0;
+	size_t n = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < m->n_stretches; i++)
+		n += m->stretches[i].l.n;
+	if ((m->base.v = malloc((n + 1) * sizeof(*m->base.v))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	m->base.cap = n + 1;
+	for (size_t i = 0; i < m->n_stretches; i++) {
+		struct stretch *s = &m->stretches[i];
+		size_t skip = any && s->l.n > 0 && s->l.v[0].value == last;
+
+		if (s->l.n > skip)
+			memcpy(m->base.v + m->base.n, s->l.v + skip, (s->l.n - skip) * sizeof(*s->l.v));
+		m->base.n += s->l.n - skip;
+		last = s->any ? s->last : last;
+		any |= s->any;
+		free(s->l.v);
+		s->l = (struct match_list){ .n = 0 };
+	}
+	build_match_list_sort(&m->base);
+	return 0;
+}
+
+/* --- the pieces ---------------------------------------------------------------------------------------------------- */
+
+static void
+hit(struct map_worker *w, uint32_t block)
+{
+	if (w->count[block] == 0)
+		w->hits[w->n_hits++].block = block;
+	w->count[block]++;
 }
 
 static int
@@ -69,14 +174,12 @@ block_cmp(const void *pa, const void *pb)
 }
 
 static int
-add_range(struct mapper *m, uint64_t from, uint64_t to, struct dray_err *e)
+add_range(const struct mapper *m, struct pack_ranges *o, uint64_t from, uint64_t to, struct dray_err *e)
 {
-	struct pack_ranges *o = m->out;
-
 	if (to > m->base_size)
 		to = m->base_size;
 	if (o->n == o->cap) {
-		size_t cap = o->cap == 0 ? 256 : o->cap * 2;
+		size_t cap = o->cap == 0 ? 16 : o->cap * 2;
 		struct dray_range *v = realloc(o->v, cap * sizeof(*v));
 
 		if (v == NULL)
@@ -88,119 +191,189 @@ add_range(struct mapper *m, uint64_t from, uint64_t to, struct dray_err *e)
 	return 0;
 }
 
-static void
-count_hits(struct mapper *m)
+/* the first item from @at on that is not below @value; near ones are found soon */
+static size_t
+skip_below(const struct match_list *l, size_t at, uint32_t value)
 {
-	struct match_list *l = &m->piece;
+	size_t step = 1, high = at;
+
+	while (high < l->n && l->v[high].value < value) {
+		at = high + 1;
+		high = l->n - high > step ? high + step : l->n;
+		step *= 2;
+	}
+	while (at < high) {
+		size_t mid = at + (high - at) / 2;
+
+		if (l->v[mid].value < value)
+			at = mid + 1;
+		else
+			high = mid;
+	}
+	return at;
+}
+
+static void
+count_hits(const struct mapper *m, struct map_worker *w)
+{
+	struct match_list *l = &w->piece;
 
 	build_match_list_sort(l);
-	for (size_t i = 0, at = 0, end; i < l->n; i++) {
+	for (size_t i = 0, at = 0; i < l->n; i++) {
 		if (i > 0 && l->v[i].value == l->v[i - 1].value)
 			continue;
-		while (at < m->base.n && m->base.v[at].value < l->v[i].value)
-			at++;
-		for (end = at; end < m->base.n && m->base.v[end].value == l->v[i].value; end++)
-			;
-		for (size_t k = at; k < end && k - at < REPEATS; k++)
-			hit(m, m->base.v[k].where, 1);
+		at = skip_below(&m->base, at, l->v[i].value);
+		for (size_t k = at; k < m->base.n && k - at < REPEATS && m->base.v[k].value == l->v[i].value; k++)
+			hit(w, m->base.v[k].where);
 	}
 }
 
-/* the piece is over: choose blocks, best first, then what stands beside them, as long as there is room */
+/* choose blocks, best first, then what stands beside them, as long as there is room */
 static int
-end_piece(struct mapper *m, struct dray_err *e)
+choose_blocks(const struct mapper *m, struct map_worker *w, struct pack_ranges *to, struct dray_err *e)
 {
 	size_t n, i, end;
+	int rc = 0;
 
-	count_hits(m);
-	for (i = 0; i < m->n_hits; i++)
-		m->hits[i].n = m->count[m->hits[i].block];
-	qsort(m->hits, m->n_hits, sizeof(m->hits[0]), hits_cmp);
+	count_hits(m, w);
+	for (i = 0; i < w->n_hits; i++)
+		w->hits[i].n = w->count[w->hits[i].block];
+	qsort(w->hits, w->n_hits, sizeof(w->hits[0]), hits_cmp);
 	/* next to nothing in common is chance: 32 bits tell a window */
-	for (n = 0; n < m->n_hits && n < BLOCKS_MAX && m->hits[n].n >= m->hits[0].n / 64; n++)
+	for (n = 0; n < w->n_hits && n < BLOCKS_MAX && w->hits[n].n >= w->hits[0].n / 64; n++)
 		;
-	for (i = n; i < m->n_hits; i++)
-		m->count[m->hits[i].block] = 0;
+	for (i = n; i < w->n_hits; i++)
+		w->count[w->hits[i].block] = 0;
 	/* a block in use keeps its count, so that its neighbours do not add it again */
-	m->n_hits = n;
-	for (i = 0; i < n && m->n_hits < BLOCKS_MAX; i++) {
-		uint32_t b = m->hits[i].block;
+	w->n_hits = n;
+	for (i = 0; i < n && w->n_hits < BLOCKS_MAX; i++) {
+		uint32_t b = w->hits[i].block;
 
-		if (b + 1 < m->blocks && m->count[b + 1] == 0)
-			hit(m, b + 1, 1);
-		if (b > 0 && m->count[b - 1] == 0 && m->n_hits < BLOCKS_MAX)
-			hit(m, b - 1, 1);
+		if (b + 1 < m->blocks && w->count[b + 1] == 0)
+			hit(w, b + 1);
+		if (b > 0 && w->count[b - 1] == 0 && w->n_hits < BLOCKS_MAX)
+			hit(w, b - 1);
 	}
-	qsort(m->hits, m->n_hits, sizeof(m->hits[0]), block_cmp);
-	for (i = 0; i < m->n_hits; i = end) {
-		for (end = i + 1; end < m->n_hits && m->hits[end].block == m->hits[end - 1].block + 1; end++)
+	qsort(w->hits, w->n_hits, sizeof(w->hits[0]), block_cmp);
+	for (i = 0; rc == 0 && i < w->n_hits; i = end) {
+		for (end = i + 1; end < w->n_hits && w->hits[end].block == w->hits[end - 1].block + 1; end++)
 			;
-		if (add_range(m, (uint64_t)m->hits[i].block * PACK_SUM_BLOCK,
-		    ((uint64_t)m->hits[end - 1].block + 1) * PACK_SUM_BLOCK, e) != 0)
-			return -1;
+		rc = add_range(m, to, (uint64_t)w->hits[i].block * PACK_SUM_BLOCK,
+		    ((uint64_t)w->hits[end - 1].block + 1) * PACK_SUM_BLOCK, e);
 	}
-	for (i = 0; i < m->n_hits; i++)
-		m->count[m->hits[i].block] = 0;
-	m->n_hits = 0;
-	m->piece.n = 0;
-	m->roll = (struct match_roll){ .shift = m->roll.shift };
-	m->out->first[++m->n_pieces] = m->out->n;
+	for (i = 0; i < w->n_hits; i++)
+		w->count[w->hits[i].block] = 0;
+	w->n_hits = 0;
+	return rc;
+}
+
+static int
+map_piece(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct mapper *m = ctx;
+	struct map_worker *w = &m->workers[worker];
+	uint64_t from = (uint64_t)i * DRAY_FRAME_DEFAULT;
+
+	w->walk.take = take_piece;
+	w->walk.sums = false;
+	w->walk.from = from;
+	w->walk.to = m->size - from < DRAY_FRAME_DEFAULT ? m->size : from + DRAY_FRAME_DEFAULT;
+	w->piece.n = 0;
+	w->roll = (struct match_roll){ .shift = m->shift };
+	if (build_pack_walk(m->r, &w->walk, m->content, false, e) != 0)
+		return -1;
+	return choose_blocks(m, w, &m->pieces[i], e);
+}
+
+static int
+join_pieces(struct mapper *m, struct pack_ranges *out, struct dray_err *e)
+{
+	for (size_t i = 0; i < m->n_pieces; i++)
+		out->cap += m->pieces[i].n;
+	out->first = calloc(m->n_pieces + 1, sizeof(*out->first));
+	out->v = calloc(out->cap + 1, sizeof(*out->v));
+	if (out->first == NULL || out->v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < m->n_pieces; i++) {
+		const struct pack_ranges *p = &m->pieces[i];
+
+		if (p->n > 0)
+			memcpy(out->v + out->n, p->v, p->n * sizeof(*p->v));
+		out->n += p->n;
+		out->first[i + 1] = out->n;
+	}
 	return 0;
 }
 
-static int
-take_content(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err *e)
-{
-	struct mapper *m = ctx;
+/* --- both ---------------------------------------------------------------------------------------------------------- */
 
-	if (build_work_step(m->work, len, e) != 0)
-		return -1;
-	/* a piece is a whole number of walks */
-	if (build_match_roll_add(&m->roll, p, len, UINT64_MAX, &m->piece, e) != 0)
-		return -1;
-	if ((at + len) % DRAY_FRAME_DEFAULT != 0 && at + len < m->size)
-		return 0;
-	return end_piece(m, e);
+static int
+make_room(struct mapper *m, struct dray_err *e)
+{
+	m->stretches = calloc(m->n_stretches + 1, sizeof(*m->stretches));
+	m->pieces = calloc(m->n_pieces + 1, sizeof(*m->pieces));
+	if (m->stretches == NULL || m->pieces == NULL || (m->workers = calloc(m->threads, sizeof(*m->workers))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (unsigned i = 0; i < m->threads; i++) {
+		struct map_worker *w = &m->workers[i];
+
+		w->m = m;
+		w->walk = (struct pack_walk){ .buf = malloc(PACK_WALK_BYTES), .ctx = w };
+		w->count = calloc((size_t)m->blocks + 1, sizeof(*w->count));
+		w->hits = calloc((size_t)m->blocks + 1, sizeof(*w->hits));
+		if (w->walk.buf == NULL || w->count == NULL || w->hits == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		if (dray_sha256_new(&w->walk.block, e) != 0 || dray_sha256_new(&w->walk.whole, e) != 0)
+			return -1;
+	}
+	return 0;
 }
 
-_Static_assert(DRAY_FRAME_DEFAULT % PACK_WALK_BYTES == 0, "a piece is a whole number of walks");
+static void
+free_all(struct mapper *m)
+{
+	for (unsigned i = 0; m->workers != NULL && i < m->threads; i++) {
+		struct map_worker *w = &m->workers[i];
+
+		dray_sha256_free(w->walk.block);
+		dray_sha256_free(w->walk.whole);
+		free(w->walk.buf);
+		free(w->piece.v);
+		free(w->count);
+		free(w->hits);
+	}
+	for (size_t i = 0; m->stretches != NULL && i < m->n_stretches; i++)
+		free(m->stretches[i].l.v);
+	for (size_t i = 0; m->pieces != NULL && i < m->n_pieces; i++)
+		free(m->pieces[i].v);
+	free(m->workers);
+	free(m->stretches);
+	free(m->pieces);
+	free(m->base.v);
+}
 
 int
-build_pieces_map(struct pack_reader *r, struct build_work *o, uint32_t content, uint32_t base,
+build_pieces_map(struct pack_reader *r, struct build_work *o, unsigned threads, uint32_t content, uint32_t base,
     struct pack_ranges *out, struct dray_err *e)
 {
-	struct mapper m = { .work = o, .base_content = base, .base_size = r->rs->contents[base].size,
-		.size = r->rs->contents[content].size, .out = out };
-	unsigned shift = build_match_shift(m.base_size, FEATURES, MATCH_SHIFT_MIN);
+	struct mapper m = { .r = r, .work = o, .threads = threads, .content = content, .size = r->rs->contents[content].size,
+		.base_content = base, .base_size = r->rs->contents[base].size };
+	uint64_t counts = (m.base_size / PACK_SUM_BLOCK + 1) * (sizeof(uint32_t) + sizeof(struct hits));
 	int rc = -1;
 
+	m.shift = build_match_shift(m.base_size, FEATURES, MATCH_SHIFT_MIN);
 	m.blocks = (uint32_t)((m.base_size + PACK_SUM_BLOCK - 1) / PACK_SUM_BLOCK);
-	m.count = calloc((size_t)m.blocks + 1, sizeof(*m.count));
-	m.hits = calloc((size_t)m.blocks + 1, sizeof(*m.hits));
-	m.walk = (struct pack_walk){ .buf = malloc(PACK_WALK_BYTES), .take = take_base, .ctx = &m, .sums = true };
-	out->first = calloc((size_t)(m.size / DRAY_FRAME_DEFAULT) + 2, sizeof(*out->first));
-	if (m.count == NULL || m.hits == NULL || m.walk.buf == NULL || out->first == NULL) {
-		dray_fail(e, DRAY_E_IO, "out of memory");
-		goto out;
-	}
-	m.roll.shift = shift;
-	if (dray_sha256_new(&m.walk.block, e) != 0 || dray_sha256_new(&m.walk.whole, e) != 0 ||
-	    build_pack_walk(r, &m.walk, base, true, e) != 0)
-		goto out;
-	build_match_list_sort(&m.base);
-	m.roll = (struct match_roll){ .shift = shift };
-	m.walk.take = take_content;
-	m.walk.sums = false;
-	if (build_pack_walk(r, &m.walk, content, false, e) != 0)
+	m.n_pieces = (size_t)((m.size + DRAY_FRAME_DEFAULT - 1) / DRAY_FRAME_DEFAULT);
+	while (m.threads > 1 && counts * m.threads > COUNTS_MAX)
+		m.threads--;
+	m.n_stretches = m.threads == 1 ? 1 : (size_t)((m.base_size + STRETCH - 1) / STRETCH);
+	if (make_room(&m, e) != 0 ||
+	    dray_parallel(m.threads, m.threads == 1 ? 1 : m.n_stretches + 1, 1, walk_base, &m, e) != 0 ||
+	    join_stretches(&m, e) != 0 || dray_parallel(m.threads, m.n_pieces, 1, map_piece, &m, e) != 0 ||
+	    join_pieces(&m, out, e) != 0)
 		goto out;
 	rc = 0;
 out:
-	dray_sha256_free(m.walk.block);
-	dray_sha256_free(m.walk.whole);
-	free(m.walk.buf);
-	free(m.base.v);
-	free(m.piece.v);
-	free(m.count);
-	free(m.hits);
+	free_all(&m);
 	return rc;
 }

@@ -1,149 +1,18 @@
 /*
  * test_bases.c - which old content a new one is made from: by path, by name with versions folded, by what is in it; what
- * people edit serves nobody else; and which blocks of a large base a piece names
+ * people edit serves nobody else
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "builder/bases.h"
 #include "builder/layout.h"
-#include "builder/match_index.h"
 #include "builder/pack.h"
 #include "builder/pack_plan.h"
 #include "dray/descriptor.h"
 #include "dray/frame.h"
+#include "bases_scene.h"
 #include "noise.h"
 #include "test.h"
-
-#define MOST 16
-
-/* releases whose contents lie in memory files */
-struct fake { int fd[MOST]; };
-
-static char scratch[] = "/tmp/dray-test-XXXXXX";
-
-static int
-open_fake(const struct build_release *r, const struct build_node *nd, struct build_reader *out, struct dray_err *e)
-{
-	const struct fake *f = r->source;
-
-	(void)e;
-	*out = (struct build_reader){ .fd = f->fd[nd->at], .at = 0, .len = nd->size };
-	return 0;
-}
-
-static void
-close_fake(struct build_release *r)
-{
-	struct fake *f = r->source;
-
-	for (size_t i = 0; i < r->n; i++)
-		close(f->fd[i]);
-	free(f);
-}
-
-static struct build_release *
-release(const char *name)
-{
-	struct fake *f = calloc(1, sizeof(*f));
-	struct build_release *r;
-	struct dray_err e;
-
-	if (f == NULL || build_release_new(name, 1, &r, &e) != 0)
-		abort();
-	r->source = f;
-	r->open = open_fake;
-	r->close = close_fake;
-	return r;
-}
-
-/* takes @p */
-static void
-add(struct build_release *r, const char *path, uint8_t *p, size_t len)
-{
-	struct fake *f = r->source;
-	struct build_node *nd = build_release_append(r);
-	char name[64];
-	struct dray_sha256 *h;
-	struct dray_err e;
-	int fd;
-
-	if (nd == NULL || r->n > MOST || dray_sha256_new(&h, &e) != 0)
-		abort();
-	nd->path = path;
-	nd->len = (uint32_t)strlen(path);
-	nd->type = DRAY_FILE;
-	nd->has = DRAY_HAS_MODE;
-	nd->size = len;
-	nd->at = r->n - 1;
-	if (dray_sha256_once(h, p, len, nd->sha256, &e) != 0)
-		abort();
-	snprintf(name, sizeof(name), "%s/content", scratch);
-	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd == -1 || unlink(name) != 0 || write(fd, p, len) != (ssize_t)len)
-		abort();
-	f->fd[nd->at] = fd;
-	dray_sha256_free(h);
-	free(p);
-}
-
-struct scene {
-	struct build_release *to, *from[3];
-	size_t n;
-	struct build_resolved *rs;
-	struct pack_reader reader;
-	struct build_bases b;
-};
-
-static void
-begin(struct scene *s, size_t n)
-{
-	*s = (struct scene){ .to = release("to"), .n = n };
-	for (size_t i = 0; i < n; i++)
-		s->from[i] = release("from");
-}
-
-static void
-choose(struct scene *s, unsigned threads)
-{
-	struct build_work o = { .threads = threads };
-	struct dray_err e;
-
-	dray_err_clear(&e);
-	for (size_t i = 0; i < s->n; i++)
-		if (build_release_sort(s->from[i], &e) != 0)
-			abort();
-	if (build_release_sort(s->to, &e) != 0 || build_resolve(s->to, s->from, s->n, &s->rs, &e) != 0 ||
-	    build_pack_reader_begin(&s->reader, s->rs, &e) != 0 || build_bases_choose(&s->reader, &o, &s->b, &e) != 0) {
-		printf("# %s\n", e.text);
-		abort();
-	}
-}
-
-static void
-end(struct scene *s)
-{
-	build_bases_free(&s->b);
-	build_pack_reader_end(&s->reader);
-	build_resolved_free(s->rs);
-	for (size_t i = 0; i < s->n; i++)
-		build_release_free(s->from[i]);
-	build_release_free(s->to);
-}
-
-/* the path of the base that the content of @path is made from in base @b; "" for none */
-static const char *
-base_of(const struct scene *s, const char *path, unsigned b)
-{
-	for (size_t i = 0; i < s->b.n; i++) {
-		const struct build_content *c = &s->rs->contents[s->b.v[i].content], *x = &s->rs->contents[s->b.v[i].base];
-
-		if (strcmp(s->to->v[c->node].path, path) == 0 && (s->b.v[i].bases >> b & 1) != 0)
-			return s->from[x->old_base]->v[x->old_node].path;
-	}
-	return "";
-}
 
 static uint8_t *
 changed(size_t len, uint64_t seed)
@@ -326,43 +195,6 @@ threads_do_not_change_a_choice(void)
 	end(&four);
 }
 
-static void
-a_piece_names_the_blocks_it_needs(void)
-{
-	const size_t size = 12 * 1024 * 1024, moved = 4 * 1024 * 1024;
-	struct pack_ranges m = { .n = 0 };
-	struct scene s;
-	struct build_work o = { .threads = 1 };
-	struct dray_err e;
-	uint8_t *old = noise(size, 1), *new = malloc(size);
-
-	begin(&s, 1);
-	if (new == NULL)
-		abort();
-	/* the last third comes first, the middle is new */
-	memcpy(new, old + size - moved, moved);
-	for (size_t i = 0; i < moved; i++)
-		new[moved + i] = (uint8_t)(i * 7 ^ i >> 9);
-	memcpy(new + 2 * moved, old + moved, moved);
-	add(s.from[0], "big", old, size);
-	add(s.to, "big", new, size);
-	choose(&s, 1);
-	CHECK_STR(base_of(&s, "big", 0), "big");
-	CHECK_EQ(build_pieces_map(&s.reader, &o, s.b.v[0].content, s.b.v[0].base, &m, &e), 0);
-	CHECK_EQ(m.first[0], 0);
-	/* one stretch, at most a block more on both sides */
-	CHECK_EQ(m.first[1], 1);
-	CHECK_EQ(m.v[0].offset, size - moved - PACK_SUM_BLOCK);
-	CHECK_EQ(m.v[0].offset + m.v[0].len, size);
-	CHECK_EQ(m.first[2], 1);	/* nothing for the new one */
-	CHECK_EQ(m.first[3], 2);
-	CHECK_EQ(m.v[1].offset, moved - PACK_SUM_BLOCK);
-	CHECK_EQ(m.v[1].len, moved + 2 * PACK_SUM_BLOCK);
-	free(m.v);
-	free(m.first);
-	end(&s);
-}
-
 static struct build_packed *
 pack(struct scene *s, bool slim)
 {
@@ -475,7 +307,6 @@ main(void)
 	RUN(bases_that_hold_the_same_share_a_choice_and_others_have_their_own);
 	RUN(a_base_that_has_the_very_bytes_needs_no_delta);
 	RUN(threads_do_not_change_a_choice);
-	RUN(a_piece_names_the_blocks_it_needs);
 	RUN(a_delta_that_saves_next_to_nothing_is_none);
 	RUN(slim_leaves_out_full_copies_and_complete_does_not);
 	RUN(a_copy_of_what_people_edit_does_not_count_in_slim);

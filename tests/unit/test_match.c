@@ -54,27 +54,51 @@ a_run_of_one_byte_gives_one_feature(void)
 	free(l.v);
 }
 
+#define BYTES 100000u
+
+/* features of @p as it comes in stretches of 1 to @most bytes, or, with 0, at once */
+static struct match_list
+roll(const uint8_t *p, unsigned shift, size_t most)
+{
+	struct match_roll r = { .shift = shift };
+	struct match_list l = { .n = 0 };
+	struct dray_err e;
+
+	for (size_t at = 0, n = most == 0 ? BYTES : 1; at < BYTES; at += n, n = n % (most + (most == 0)) + 1) {
+		size_t len = BYTES - at < n ? BYTES - at : n;
+
+		CHECK_EQ(build_match_roll_add(&r, p + at, len, 4096, &l, &e), 0);
+	}
+	return l;
+}
+
+/* short stretches are walked byte by byte, long ones in four places at a time: the same features in the same order */
 static void
 features_do_not_depend_on_how_bytes_arrive(void)
 {
-	struct match_list a = { .n = 0 }, b = { .n = 0 };
-	struct match_roll r = { .shift = MATCH_SHIFT_MIN };
-	uint8_t *p = noise(100000, 3);
-	struct dray_err e;
+	static const unsigned shifts[] = { 1, MATCH_SHIFT_MIN, 12 };
+	static const size_t most[] = { 0, 4111, 4112, 9000 };
+	uint8_t *p = noise(BYTES, 3);
 
-	CHECK_EQ(build_match_roll_add(&r, p, 100000, 4096, &a, &e), 0);
-	r = (struct match_roll){ .shift = MATCH_SHIFT_MIN };
-	for (size_t at = 0, n = 1; at < 100000; at += n, n = n % 97 + 1) {
-		size_t len = 100000 - at < n ? 100000 - at : n;
+	for (int data = 0; data < 4; data++) {
+		for (size_t i = 0; data > 0 && i < BYTES; i++)	/* a short period, a long one, runs */
+			p[i] = data == 1 ? (uint8_t)(i % 3) : data == 2 ? (uint8_t)(i % 1021 * 7) : (uint8_t)(i >> 9);
+		for (size_t s = 0; s < 3; s++) {
+			struct match_list want = roll(p, shifts[s], 97);
 
-		CHECK_EQ(build_match_roll_add(&r, p + at, len, 4096, &b, &e), 0);
+			if (data == 0 && shifts[s] == MATCH_SHIFT_MIN)
+				CHECK(want.n > 1000 && want.n < 2200);
+			for (size_t m = 0; m < 4; m++) {
+				struct match_list l = roll(p, shifts[s], most[m]);
+
+				CHECK_EQ(l.n, want.n);
+				CHECK(l.n != want.n || l.n == 0 || memcmp(l.v, want.v, l.n * sizeof(l.v[0])) == 0);
+				free(l.v);
+			}
+			free(want.v);
+		}
 	}
-	CHECK_EQ(a.n, b.n);
-	CHECK(a.n > 1000 && a.n < 2200);
-	CHECK(memcmp(a.v, b.v, a.n * sizeof(a.v[0])) == 0);
 	free(p);
-	free(a.v);
-	free(b.v);
 }
 
 int
