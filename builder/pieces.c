@@ -312,7 +312,7 @@ make_room(struct mapper *m, struct dray_err *e)
 {
 	m->stretches = calloc(m->n_stretches + 1, sizeof(*m->stretches));
 	m->pieces = calloc(m->n_pieces + 1, sizeof(*m->pieces));
-	if (m->stretches == NULL || m->pieces == NULL || (m->workers = calloc(m->threads, sizeof(*m->workers))) == NULL)
+	if (m->stretches == NULL || m->pieces == NULL || (m->workers = calloc((size_t)m->threads + 1, sizeof(*m->workers))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (unsigned i = 0; i < m->threads; i++) {
 		struct map_worker *w = &m->workers[i];
