@@ -33,7 +33,7 @@ want_text 'never for /'
 # a tree that may be lost: not one flush but for the journal's own few files, and that is on record
 rm -rf root && cp -a old root
 if command -v strace >/dev/null; then
-	run strace -f -qq -o calls -e trace=syncfs "$INSTALL" apply up.dray --root root --keyring ops.pub --no-sync
+	run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o calls -e trace=syncfs "$INSTALL" apply up.dray --root root --keyring ops.pub --no-sync
 	want_status 0
 	[ ! -s calls ] && ok 'no barrier' || fail 'there was a barrier'
 else
@@ -52,7 +52,7 @@ same_tree old/d root/d
 # the disk gives back something else: found before anything live was changed
 command -v strace >/dev/null || exit 0
 rm -rf root && cp -a old root
-strace -f -qq -o /dev/null -e trace=fadvise64 -e 'inject=fadvise64:signal=SIGSTOP:when=1' "$INSTALL" apply up.dray \
+ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o /dev/null -e trace=fadvise64 -e 'inject=fadvise64:signal=SIGSTOP:when=1' "$INSTALL" apply up.dray \
     --root root --keyring ops.pub -j 1 --verify-writes >out 2>err </dev/null &
 tracer=$!
 until [ -n "$(find root/var/lib/dray/tx -name 0 -type f 2>/dev/null)" ] && pid=$(pgrep -P $tracer) &&
