@@ -90,6 +90,7 @@ set_policy(struct dray_json *o, const struct inst_policy *policy, const struct i
 	dray_json_set_str(p, "profile", policy->strict ? "strict" : "preserve");
 	dray_json_set_bool(p, "park", policy->park);
 	dray_json_set_bool(p, "no_sync", policy->no_sync);
+	dray_json_set_bool(p, "no_owner", policy->no_owner);
 	if (run != NULL && run->allow_downgrade != 0)
 		dray_json_set_int(p, "allow_downgrade", (int64_t)run->allow_downgrade);
 	links = dray_json_set_arr(p, "symlinks");

@@ -54,20 +54,25 @@ before(const struct inst_item *it, struct dray_sha256 *h, struct dray_ev_side *s
 	return 0;
 }
 
-/* what the release does not tell of the attributes stays as it is */
-static void
-attributes(const struct dray_index *ix, const struct dray_state *state, struct dray_ev_side *s)
+/* what the release does not tell of the attributes, or what was not asked for, stays as it is */
+static int
+attributes(const struct inst_planning *pl, const struct dray_state *state, struct dray_ev_side *s, struct dray_err *e)
 {
-	struct dray_attrs a;
+	struct inst_meta m;
 
-	dray_index_attrs(ix, state->attrs, &a);
-	if ((a.has & DRAY_HAS_MODE) != 0)
-		s->mode = a.mode;
-	if ((a.has & DRAY_HAS_UID) != 0)
-		s->uid = a.uid;
-	if ((a.has & DRAY_HAS_GID) != 0)
-		s->gid = a.gid;
-	s->has |= (uint8_t)(a.has & (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID));
+	if (inst_meta_of_state(pl->ix, state, &m, e) != 0)
+		return -1;
+	if (pl->policy->no_owner)
+		inst_meta_plain(&m);
+	if ((m.has & DRAY_HAS_MODE) != 0)
+		s->mode = m.mode;
+	if ((m.has & DRAY_HAS_UID) != 0)
+		s->uid = m.uid;
+	if ((m.has & DRAY_HAS_GID) != 0)
+		s->gid = m.gid;
+	s->has |= (uint8_t)(m.has & (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID));
+	inst_meta_free(&m);
+	return 0;
 }
 
 static int
@@ -85,11 +90,11 @@ after(const struct inst_planning *pl, const struct inst_item *it, struct dray_sh
 		return 0;
 	if (row->change == 'm') {
 		*s = row->before;
-		attributes(pl->ix, &state, s);
-		return 0;
+		return attributes(pl, &state, s, e);
 	}
 	s->type = state.type;
-	attributes(pl->ix, &state, s);
+	if (attributes(pl, &state, s, e) != 0)
+		return -1;
 	if (state.type == DRAY_FILE) {
 		dray_index_content(pl->ix, state.content, &c);
 		memcpy(s->sha256, c.sha256, 32);
