@@ -45,26 +45,43 @@ one_mount(const struct inst_name *a, const struct inst_name *b)
 	return a->mnt == b->mnt && a->dev == b->dev;
 }
 
-/* the first name of a run stands for it; on each mount a group is a file of its own */
+/* names of one object that are not all of one group: each of them is wrong */
+static void
+judge_object(struct inst_check *c, const struct inst_name *v, size_t n)
+{
+	bool good = n == 1 || v[0].group != 0;
+
+	for (size_t i = 1; i < n; i++)
+		good &= v[i].group == v[0].group;
+	for (size_t i = 0; i < n && !good; i++)
+		c->diffs[v[i].row] |= INST_DIFF_BIT(INST_DIFF_LINKS);
+}
+
+/* names of one group that are not one object; the first name stands for it, on each mount */
+static void
+judge_group(struct inst_check *c, const struct inst_name *v, size_t n)
+{
+	for (size_t i = 1; i < n && v[0].group != 0; i++)
+		if (v[i].ino != v[0].ino)
+			c->diffs[v[i].row] |= INST_DIFF_BIT(INST_DIFF_LINKS);
+}
+
 static void
 judge(struct inst_check *c, struct inst_name *v, size_t n)
 {
-	size_t first = 0;
+	size_t to;
 
 	qsort(v, n, sizeof(*v), by_object);
-	for (size_t i = 1; i < n; i++) {
-		if (!one_mount(&v[first], &v[i]) || v[first].ino != v[i].ino)
-			first = i;
-		else if (v[i].group == 0 || v[i].group != v[first].group)
-			c->diffs[v[i].row] |= INST_DIFF_BIT(INST_DIFF_LINKS);
+	for (size_t i = 0; i < n; i = to) {
+		for (to = i + 1; to < n && one_mount(&v[i], &v[to]) && v[i].ino == v[to].ino; to++)
+			;
+		judge_object(c, v + i, to - i);
 	}
 	qsort(v, n, sizeof(*v), by_group);
-	first = 0;
-	for (size_t i = 1; i < n; i++) {
-		if (v[i].group != v[first].group || !one_mount(&v[first], &v[i]))
-			first = i;
-		else if (v[i].group != 0 && v[first].ino != v[i].ino)
-			c->diffs[v[i].row] |= INST_DIFF_BIT(INST_DIFF_LINKS);
+	for (size_t i = 0; i < n; i = to) {
+		for (to = i + 1; to < n && one_mount(&v[i], &v[to]) && v[i].group == v[to].group; to++)
+			;
+		judge_group(c, v + i, to - i);
 	}
 }
 

@@ -29,6 +29,9 @@ inst_check_decided(const struct inst_check *c, uint32_t row)
 	case INST_LOCAL_EDITED:
 		may = EDITED;
 		break;
+	case INST_LOCAL_SYMLINK:
+		may = INST_DIFF_BIT(INST_DIFF_TYPE);
+		break;
 	}
 	return c->diffs[row] & may;
 }
@@ -106,9 +109,9 @@ reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en
 		return INST_LOCAL_ABSENT;
 	if (ck->o->strict)
 		return INST_LOCAL_NO;
-	if (ck->o->kept != NULL && ck->o->kept[row] != INST_LOCAL_NO)
-		return (enum inst_local)ck->o->kept[row];
-	return (en->flags & DRAY_ENTRY_CONFIG) != 0 ? INST_LOCAL_CONFIG : INST_LOCAL_NO;
+	if ((en->flags & DRAY_ENTRY_CONFIG) != 0)
+		return INST_LOCAL_CONFIG;
+	return ck->o->kept != NULL ? (enum inst_local)ck->o->kept[row] : INST_LOCAL_NO;
 }
 
 static void

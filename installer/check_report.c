@@ -10,17 +10,25 @@
 
 #include "installer/check_report.h"
 #include "installer/kept.h"
+#include "installer/repair.h"
 
 /* so many without -v */
 #define TEXT_DAMAGE 100u
 #define TEXT_OTHER 10u
 #define JSON_MEMBERS 10000u
 
-/* the three lists a row can stand in */
-enum part { DAMAGE, DECIDED, UNREAD };
+/* the lists a row can stand in */
+enum part { DAMAGE, DECIDED, UNREAD, CHOSEN };
+
+struct view {
+	const struct inst_front *f;
+	const struct inst_check *c;
+	const uint8_t *chosen;		/* by a repair; NULL: there is none */
+};
 
 static const char *const because[] = {
 	[INST_LOCAL_CONFIG] = "config", [INST_LOCAL_DELETED] = "deleted", [INST_LOCAL_EDITED] = "edited",
+	[INST_LOCAL_SYMLINK] = "symlink",
 };
 
 int
@@ -50,8 +58,12 @@ inst_check_run(const struct inst_front *f, struct inst_check_opts o, struct inst
 
 /* the bits of a row that matter in a list; 0: it is not in it */
 static uint16_t
-bits_of(const struct inst_check *c, uint32_t row, enum part part)
+bits_of(const struct view *v, uint32_t row, enum part part)
 {
+	const struct inst_check *c = v->c;
+
+	if (part == CHOSEN)
+		return inst_repair_bits(c, v->chosen, row);
 	if (part == UNREAD)
 		return c->diffs[row] & INST_CHECK_UNREAD;
 	/* what is missing with the directory above it is told there */
@@ -59,16 +71,18 @@ bits_of(const struct inst_check *c, uint32_t row, enum part part)
 		return 0;
 	if (part == DAMAGE)
 		return inst_check_damage(c, row);
+	if (v->chosen != NULL && (v->chosen[row] & INST_REPAIR_NAMED) != 0)
+		return 0;	/* decided otherwise now */
 	return c->why[row] == INST_LOCAL_ABSENT ? 0 : inst_check_decided(c, row);
 }
 
 static size_t
-in_part(const struct inst_check *c, enum part part)
+in_part(const struct view *v, enum part part)
 {
 	size_t n = 0;
 
-	for (uint32_t row = 0; row < c->rows; row++)
-		n += bits_of(c, row, part) != 0;
+	for (uint32_t row = 0; row < v->c->rows; row++)
+		n += bits_of(v, row, part) != 0;
 	return n;
 }
 
@@ -89,49 +103,57 @@ diff_words(uint16_t diffs, char *out, size_t cap)
 			at += (size_t)snprintf(out + at, cap - at, "%s%s", at == 0 ? "" : ", ", inst_diff_name[d]);
 }
 
-static void
-say_row(const struct inst_front *f, const struct inst_check *c, uint32_t row, enum part part)
+/* paths that a row of this list stands for besides its own */
+static size_t
+beneath_of(const struct view *v, uint32_t row, enum part part)
 {
-	const struct dray_index *ix = dray_bundle_index(f->b);
+	return part == CHOSEN ? 0 : inst_check_beneath(v->c, dray_bundle_index(v->f->b), row);
+}
+
+static void
+say_row(const struct view *v, uint32_t row, enum part part)
+{
+	const struct inst_front *f = v->f;
 	char quoted[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], words[160], more[64] = "";
 	struct dray_entry en;
 	size_t beneath;
 
-	dray_index_entry(ix, row, &en);
+	dray_index_entry(dray_bundle_index(f->b), row, &en);
 	dray_quote(en.path, en.len, quoted, sizeof(quoted));
 	if (part == UNREAD) {
 		inst_say(f, "  %s", quoted);
 		return;
 	}
-	diff_words(bits_of(c, row, part), words, sizeof(words));
-	if ((beneath = inst_check_beneath(c, ix, row)) > 0)
+	diff_words(bits_of(v, row, part), words, sizeof(words));
+	if ((beneath = beneath_of(v, row, part)) > 0)
 		snprintf(more, sizeof(more), ", and %zu %s beneath it", beneath, beneath == 1 ? "path" : "paths");
-	if (part == DAMAGE)
-		inst_say(f, "%s: %s%s", quoted, words, more);
+	if (part == DECIDED)
+		inst_say(f, "  %s: %s%s (%s)", quoted, words, more, because[v->c->why[row]]);
 	else
-		inst_say(f, "  %s: %s%s (%s)", quoted, words, more, because[c->why[row]]);
+		inst_say(f, "%s%s: %s%s", part == CHOSEN ? "  " : "", quoted, words, more);
 }
 
 static void
-say_part(const struct inst_front *f, const struct inst_check *c, enum part part, const char *heading, size_t usual)
+say_part(const struct view *v, enum part part, const char *heading, size_t usual)
 {
-	size_t max = limit(f, usual), n = in_part(c, part), told = 0;
+	const struct inst_front *f = v->f;
+	size_t max = limit(f, usual), n = in_part(v, part), told = 0;
 
 	if (n > 0 && heading != NULL)
 		inst_say(f, "%s", heading);
-	for (uint32_t row = 0; row < c->rows && told < n && told < max; row++)
-		if (bits_of(c, row, part) != 0) {
-			say_row(f, c, row, part);
+	for (uint32_t row = 0; row < v->c->rows && told < n && told < max; row++)
+		if (bits_of(v, row, part) != 0) {
+			say_row(v, row, part);
 			told++;
 		}
 	if (told < n)
 		inst_say(f, "%s... and %zu more (-v lists all)", heading != NULL ? "  " : "", n - told);
 }
 
-void
-inst_check_say_decided(const struct inst_front *f, const struct inst_check *c)
+static void
+say_decided(const struct view *v)
 {
-	say_part(f, c, DECIDED, "different by local decision, which is no damage:", TEXT_OTHER);
+	say_part(v, DECIDED, "different by local decision, which is no damage:", TEXT_OTHER);
 }
 
 static void
@@ -155,22 +177,32 @@ say_counts(const struct inst_front *f, const struct inst_check *c)
 void
 inst_check_say(const struct inst_front *f, const struct inst_check *c)
 {
-	say_part(f, c, DAMAGE, NULL, TEXT_DAMAGE);
-	inst_check_say_decided(f, c);
-	say_part(f, c, UNREAD, "not checked, because this user may not read it:", TEXT_OTHER);
+	const struct view v = { .f = f, .c = c };
+
+	say_part(&v, DAMAGE, NULL, TEXT_DAMAGE);
+	say_decided(&v);
+	say_part(&v, UNREAD, "not checked, because this user may not read it:", TEXT_OTHER);
 	say_counts(f, c);
 }
 
-static void
-json_row(const struct inst_front *f, const struct inst_check *c, uint32_t row, enum part part, struct dray_json *a)
+void
+inst_check_say_chosen(const struct inst_front *f, const struct inst_check *c, const uint8_t *chosen, const char *heading)
 {
-	const struct dray_index *ix = dray_bundle_index(f->b);
+	const struct view v = { .f = f, .c = c, .chosen = chosen };
+
+	say_part(&v, CHOSEN, heading, TEXT_DAMAGE);
+	say_decided(&v);
+}
+
+static void
+json_row(const struct view *v, uint32_t row, enum part part, struct dray_json *a)
+{
 	struct dray_json *one = dray_json_push_obj(a), *what;
-	uint16_t bits = bits_of(c, row, part);
+	uint16_t bits = bits_of(v, row, part);
 	struct dray_entry en;
 	size_t beneath;
 
-	dray_index_entry(ix, row, &en);
+	dray_index_entry(dray_bundle_index(v->f->b), row, &en);
 	dray_json_set_path(one, "path", en.path, en.len);
 	if (part == UNREAD)
 		return;
@@ -178,43 +210,48 @@ json_row(const struct inst_front *f, const struct inst_check *c, uint32_t row, e
 	for (unsigned k = 0; k < INST_DIFFS; k++)
 		if ((bits >> k & 1) != 0)
 			dray_json_push_str(what, inst_diff_name[k]);
-	if ((beneath = inst_check_beneath(c, ix, row)) > 0)
+	if ((beneath = beneath_of(v, row, part)) > 0)
 		dray_json_set_int(one, "beneath", (int64_t)beneath);
 	if (part == DECIDED)
-		dray_json_set_str(one, "why", because[c->why[row]]);
+		dray_json_set_str(one, "why", because[v->c->why[row]]);
 }
 
 static void
-json_part(const struct inst_front *f, const struct inst_check *c, enum part part, const char *key, struct dray_json *o)
+json_part(const struct view *v, enum part part, const char *key, struct dray_json *o)
 {
 	struct dray_json *a = dray_json_set_arr(o, key);
-	size_t max = limit(f, JSON_MEMBERS), told = 0;
+	size_t max = limit(v->f, JSON_MEMBERS), told = 0;
 
-	for (uint32_t row = 0; row < c->rows && told < max; row++)
-		if (bits_of(c, row, part) != 0) {
-			json_row(f, c, row, part, a);
+	for (uint32_t row = 0; row < v->c->rows && told < max; row++)
+		if (bits_of(v, row, part) != 0) {
+			json_row(v, row, part, a);
 			told++;
 		}
 }
 
 void
-inst_check_json_decided(const struct inst_front *f, const struct inst_check *c, struct dray_json *o)
+inst_check_json_chosen(const struct inst_front *f, const struct inst_check *c, const uint8_t *chosen, struct dray_json *o)
 {
-	json_part(f, c, DECIDED, "local", o);
-	dray_json_set_int(o, "local_total", (int64_t)c->local);
+	const struct view v = { .f = f, .c = c, .chosen = chosen };
+
+	json_part(&v, CHOSEN, "repairs", o);
+	dray_json_set_int(o, "repairs_total", (int64_t)in_part(&v, CHOSEN));
+	json_part(&v, DECIDED, "local", o);
 }
 
 void
 inst_check_json(const struct inst_front *f, const struct inst_check *c, struct dray_json *o)
 {
+	const struct view v = { .f = f, .c = c };
 	const struct dray_desc *d = dray_bundle_desc(f->b);
 	struct dray_json *counts, *absent;
 
 	dray_json_set_int(o, "entries", (int64_t)c->entries);
-	json_part(f, c, DAMAGE, "different", o);
+	json_part(&v, DAMAGE, "different", o);
 	dray_json_set_int(o, "different_total", (int64_t)c->differ);
-	inst_check_json_decided(f, c, o);
-	json_part(f, c, UNREAD, "not_checked", o);
+	json_part(&v, DECIDED, "local", o);
+	dray_json_set_int(o, "local_total", (int64_t)c->local);
+	json_part(&v, UNREAD, "not_checked", o);
 	dray_json_set_int(o, "not_checked_total", (int64_t)c->unread);
 	counts = dray_json_set_obj(o, "counts");
 	for (unsigned k = 0; k < INST_DIFFS; k++)

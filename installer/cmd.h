@@ -20,6 +20,8 @@ struct inst_front {
 	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
 	uint64_t allow_downgrade;	/* the one counter that may be older; 0: none */
 	const char *bundle;		/* path as given; NULL: none */
+	const char *const *paths;	/* repair: those named, as given; borrowed */
+	size_t n_paths;
 	struct inst_state st;
 	struct inst_anchor anchor;
 	struct dray_keyring *keys;
@@ -48,6 +50,8 @@ DRAY_MUST_CHECK int inst_front_look(struct inst_front *f, struct dray_err *e);
 DRAY_MUST_CHECK int inst_front_existing(struct inst_front *f, bool *there, struct dray_err *e);
 /** inst_pending_text - what an interrupted run left, in words; NULL: nothing that matters */
 const char *inst_pending_text(enum inst_pending what);
+/** inst_front_idle - an unfinished run comes first: what is planned now would not be what is there afterwards. 22 */
+DRAY_MUST_CHECK int inst_front_idle(const struct inst_front *f, struct dray_err *e);
 DRAY_MUST_CHECK int inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e);
 /** inst_front_rights - without root rights: does the plan need what this user cannot do? 22 */
 DRAY_MUST_CHECK int inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
@@ -136,6 +140,7 @@ int inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_status(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_repair(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_check(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_install(int argc, char **argv, const struct tool_cmd *self);

@@ -9,29 +9,6 @@
 
 #include "installer/cmd.h"
 
-/* an unfinished run comes first: what is planned now would not be what is there afterwards */
-static int
-refuse_pending(const struct inst_front *f, struct dray_err *e)
-{
-	enum inst_pending what;
-	struct inst_front bare = *f;
-	uint32_t number;
-	char *again;
-
-	if (f->st.dir == -1)
-		return 0;
-	if (inst_pending(&f->st, &what, &number, e) != 0)
-		return -1;
-	if (inst_pending_text(what) == NULL || what == INST_PENDING_FORGET)
-		return 0;
-	dray_fail(e, DRAY_E_SYSTEM, "%s on %s", inst_pending_text(what), f->root);
-	bare.bundle = NULL;
-	if ((again = inst_command(&bare, "resume", NULL)) != NULL)
-		dray_hint(e, "finish it first: %s", again);
-	free(again);
-	return -1;
-}
-
 static int
 run(struct inst_front *f, struct dray_err *e)
 {
@@ -40,7 +17,7 @@ run(struct inst_front *f, struct dray_err *e)
 	char hex[65], more[80];
 	int refused, rc = -1;
 
-	if (inst_front_bundle(f, e) != 0 || inst_front_look(f, e) != 0 || refuse_pending(f, e) != 0 ||
+	if (inst_front_bundle(f, e) != 0 || inst_front_look(f, e) != 0 || inst_front_idle(f, e) != 0 ||
 	    inst_front_fits(f, e) != 0 || inst_front_plan(f, &p, e) != 0)
 		goto out;
 	if (inst_front_floor(f, p, e) != 0)

@@ -70,6 +70,16 @@ add_policy(char **text, const struct inst_front *f)
 		add_word(text, "--no-sync", false);
 }
 
+/* a name that looks like an option must not be one */
+static void
+add_path(char **text, const char *path)
+{
+	char safe[DRAY_PATH_MAX + 2];
+
+	snprintf(safe, sizeof(safe), "%s%s", path[0] == '-' ? "./" : "", path);
+	add_word(text, safe, true);
+}
+
 char *
 inst_command(const struct inst_front *f, const char *verb, const char *more)
 {
@@ -80,6 +90,8 @@ inst_command(const struct inst_front *f, const char *verb, const char *more)
 	add_word(&text, verb, false);
 	if (f->bundle != NULL)
 		add_word(&text, f->bundle, true);
+	for (size_t i = 0; f->bundle != NULL && i < f->n_paths; i++)
+		add_path(&text, f->paths[i]);
 	if (strcmp(f->root, "/") != 0) {
 		add_word(&text, "--root", false);
 		add_word(&text, f->root, true);
@@ -92,7 +104,7 @@ inst_command(const struct inst_front *f, const char *verb, const char *more)
 		add_word(&text, "--keyring", false);
 		add_word(&text, f->keyring.v[i], true);
 	}
-	if (strcmp(verb, "plan") == 0 || strcmp(verb, "apply") == 0)
+	if (strcmp(verb, "plan") == 0 || strcmp(verb, "apply") == 0 || strcmp(verb, "repair") == 0)
 		add_policy(&text, f);
 	if (more != NULL)
 		add_word(&text, more, false);

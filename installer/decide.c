@@ -80,8 +80,8 @@ same_content(const struct dray_state *a, const struct dray_state *b)
 }
 
 /* *same: are the live attributes those of @s? @times: the modification time too */
-static int
-attrs_are(const struct inst_planning *pl, const struct inst_item *it, const struct dray_state *s, bool times,
+int
+inst_attrs_are(const struct inst_planning *pl, const struct inst_item *it, const struct dray_state *s, bool times,
     bool *same, struct dray_err *e)
 {
 	struct inst_meta m;
@@ -97,8 +97,8 @@ attrs_are(const struct inst_planning *pl, const struct inst_item *it, const stru
 	return 0;
 }
 
-static void
-keep(struct inst_item *it, enum inst_note_kind note)
+void
+inst_keep(struct inst_item *it, enum inst_note_kind note)
 {
 	it->decision = INST_D_KEEP;
 	it->note = (uint8_t)(note + 1);
@@ -150,7 +150,7 @@ look_back(const struct inst_planning *pl, struct inst_item *it, const struct vie
 		if (!inst_state_is(pl->ix, &f.s, it))
 			continue;
 		it->bases |= f.bases;
-		if (attrs_are(pl, it, &f.s, false, &same, e) != 0)
+		if (inst_attrs_are(pl, it, &f.s, false, &same, e) != 0)
 			return -1;
 		p->attrs_known |= same;
 		p->time_known |= time_is(it, &f.s);
@@ -158,15 +158,16 @@ look_back(const struct inst_planning *pl, struct inst_item *it, const struct vie
 	return 0;
 }
 
-static bool
-has_children(const struct inst_planning *pl, const struct inst_item *it, const struct view *v)
+bool
+inst_has_children(const struct inst_planning *pl, const struct inst_item *it)
 {
-	struct dray_entry next;
+	struct dray_entry en, next;
 
+	dray_index_entry(pl->ix, it->row, &en);
 	/* path order: what a directory holds follows it */
 	for (uint32_t row = it->row + 1; row < dray_index_rows(pl->ix, DRAY_T_ENTRIES); row++) {
 		dray_index_entry(pl->ix, row, &next);
-		if (!dray_path_under(next.path, next.len, v->en.path, v->en.len))
+		if (!dray_path_under(next.path, next.len, en.path, en.len))
 			return false;
 		if (next.target != DRAY_NONE)
 			return true;
@@ -181,7 +182,7 @@ decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct 
 {
 	bool attrs, all;
 
-	if (attrs_are(pl, it, &v->target, false, &attrs, e) != 0 || attrs_are(pl, it, &v->target, true, &all, e) != 0)
+	if (inst_attrs_are(pl, it, &v->target, false, &attrs, e) != 0 || inst_attrs_are(pl, it, &v->target, true, &all, e) != 0)
 		return -1;
 	it->decision = INST_D_SAME;
 	if (!attrs) {
@@ -211,14 +212,14 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 
 	if (it->id.type == INST_SOCKET) {
 		if (!v->has_target && p->any_absent)
-			keep(it, INST_NOTE_KEPT_LOCAL);
+			inst_keep(it, INST_NOTE_KEPT_LOCAL);
 		else
 			inst_conflict(it, "a socket is in the way");
 		return;
 	}
 	if (!v->has_target) {
 		if (p->any_absent && it->id.type != DRAY_DIR && !strict) {
-			keep(it, INST_NOTE_KEPT_LOCAL);
+			inst_keep(it, INST_NOTE_KEPT_LOCAL);
 			return;
 		}
 		it->decision = INST_D_REMOVE;
@@ -226,13 +227,13 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 		return;
 	}
 	if (v->target.type == DRAY_DIR) {
-		if (!p->any_absent && !p->any_type && !strict && has_children(pl, it, v)) {
+		if (!p->any_absent && !p->any_type && !strict && inst_has_children(pl, it)) {
 			inst_conflict(it, "is no directory here, but in the release");
 			return;
 		}
 	} else if (p->only_meta && !strict) {
 		/* the release only sets attributes: the edited content stays */
-		keep(it, INST_NOTE_KEPT_META);
+		inst_keep(it, INST_NOTE_KEPT_META);
 		if (it->id.type == v->target.type) {
 			it->decision = INST_D_META;
 			it->edited = true;
@@ -240,7 +241,7 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 		return;
 	}
 	if (it->untouched) {
-		keep(it, INST_NOTE_KEPT_LOCAL);
+		inst_keep(it, INST_NOTE_KEPT_LOCAL);
 		return;
 	}
 	it->decision = it->id.type == v->target.type ? INST_D_UPDATE : INST_D_TYPE;
@@ -288,7 +289,7 @@ decide_absent(const struct inst_planning *pl, struct inst_item *it, const struct
 	else if (p->any_absent || wanted)
 		it->decision = INST_D_ADD;
 	else
-		keep(it, INST_NOTE_KEPT_DELETED);
+		inst_keep(it, INST_NOTE_KEPT_DELETED);
 }
 
 /* a symlink where the release has a directory, unless the release itself made it one */
@@ -336,7 +337,10 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 	if (inst_link_shadowed(pl, it)) {
 		it->decision = INST_D_SAME;
 	} else if (pl->policy->no_owner && v.has_target && inst_is_device(v.target.type)) {
-		keep(it, INST_NOTE_LEFT_OUT);
+		inst_keep(it, INST_NOTE_LEFT_OUT);
+	} else if (pl->policy->repair != NULL) {
+		if (inst_decide_repair(pl, it, e) != 0)
+			return -1;
 	} else if (it->id.type == DRAY_ABSENT) {
 		decide_absent(pl, it, &v, &p);
 	} else if (link_for_dir(pl, it, &v, &p)) {
@@ -349,7 +353,7 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 		decide_local(pl, it, &v, &p);
 		if (it->edited) {
 			/* an edit's own time says when it was made: left as it is */
-			if (attrs_are(pl, it, &v.target, false, &same, e) != 0)
+			if (inst_attrs_are(pl, it, &v.target, false, &same, e) != 0)
 				return -1;
 			if (same)
 				it->decision = INST_D_KEEP;
@@ -359,7 +363,7 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 	} else {
 		it->decision = it->id.type == v.target.type ? INST_D_UPDATE : INST_D_TYPE;
 		if (!p.attrs_known && v.target.type == it->id.type) {
-			if (attrs_are(pl, it, &v.target, false, &same, e) != 0)
+			if (inst_attrs_are(pl, it, &v.target, false, &same, e) != 0)
 				return -1;
 			it->lost = !same;
 		}

@@ -133,6 +133,7 @@ settle_group(struct inst_planning *pl, const struct ties *inodes, const struct t
 		} else if (it->decision != INST_D_SAME) {
 			rebuild = true;
 		}
+		rebuild |= inst_repair_links(pl, it);
 		if (it->is_target && source == NULL)
 			source = it;
 		if (it->is_target && it->id.ino != source->id.ino)
@@ -187,7 +188,8 @@ settle_single(struct inst_planning *pl, const struct ties *inodes, struct inst_i
 	}
 	if (!target_file(pl, it, &s) || s.link != 0)
 		return;
-	if (it->decision == INST_D_META || (it->decision == INST_D_SAME && known > 1 && !it->untouched)) {
+	if (it->decision == INST_D_META || (it->decision == INST_D_SAME && !it->untouched &&
+	    (known > 1 || inst_repair_links(pl, it)))) {
 		swap_in(it);
 		it->from_live = true;
 		it->live_row = it->row;

@@ -158,6 +158,28 @@ inst_pending_text(enum inst_pending what)
 }
 
 int
+inst_front_idle(const struct inst_front *f, struct dray_err *e)
+{
+	enum inst_pending what;
+	struct inst_front bare = *f;
+	uint32_t number;
+	char *again;
+
+	if (f->st.dir == -1)
+		return 0;
+	if (inst_pending(&f->st, &what, &number, e) != 0)
+		return -1;
+	if (inst_pending_text(what) == NULL || what == INST_PENDING_FORGET)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "%s on %s", inst_pending_text(what), f->root);
+	bare.bundle = NULL;
+	if ((again = inst_command(&bare, "resume", NULL)) != NULL)
+		dray_hint(e, "finish it first: %s", again);
+	free(again);
+	return -1;
+}
+
+int
 inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 {
 	struct tool_progress pr;

@@ -20,7 +20,8 @@
 #define KEPT_WAS "kept.was"	/* the one that it replaced, of the same bundle */
 #define MAX_BYTES (256u * 1024u * 1024u)
 
-static const char *const word[] = { [INST_LOCAL_DELETED] = "deleted", [INST_LOCAL_EDITED] = "edited" };
+static const char *const word[] = { [INST_LOCAL_DELETED] = "deleted", [INST_LOCAL_EDITED] = "edited",
+	[INST_LOCAL_SYMLINK] = "symlink" };
 
 static const char *
 record_name(const uint8_t id[32], char out[2 * 32 + 16])
@@ -59,10 +60,9 @@ read_one(const struct dray_json *o, const struct dray_index *ix, uint8_t *kind, 
 	}
 	if ((row = dray_index_find(ix, (const char *)path, len)) == DRAY_NONE)
 		return 0;
-	if (strcmp(what, word[INST_LOCAL_DELETED]) == 0)
-		kind[row] = INST_LOCAL_DELETED;
-	else if (strcmp(what, word[INST_LOCAL_EDITED]) == 0)
-		kind[row] = INST_LOCAL_EDITED;
+	for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
+		if (word[k] != NULL && strcmp(what, word[k]) == 0)
+			kind[row] = (uint8_t)k;
 	return 0;
 }
 
@@ -158,6 +158,19 @@ write_record(struct inst_tx *tx, const struct dray_index *ix, const uint8_t *kin
 	return rc == 0 ? 0 : dray_wrap(e, "record of what is left alone");
 }
 
+/* what a note says for later */
+static uint8_t
+local_of(enum inst_note_kind note)
+{
+	if (note == INST_NOTE_KEPT_DELETED)
+		return INST_LOCAL_DELETED;
+	if (note == INST_NOTE_KEPT_META)
+		return INST_LOCAL_EDITED;
+	if (note == INST_NOTE_LINK_IGNORED || note == INST_NOTE_LINK_REDIRECTED)
+		return INST_LOCAL_SYMLINK;
+	return INST_LOCAL_NO;
+}
+
 int
 inst_kept_write(const struct inst_state *st, struct inst_tx *tx, const struct inst_installed *now,
     const struct inst_plan *plan, struct dray_err *e)
@@ -179,10 +192,8 @@ inst_kept_write(const struct inst_state *st, struct inst_tx *tx, const struct in
 		const struct inst_note *n = &plan->notes[i];
 		uint32_t row = dray_index_find(plan->ix, n->path, n->len);
 
-		if (row != DRAY_NONE && n->kind == INST_NOTE_KEPT_DELETED)
-			kind[row] = INST_LOCAL_DELETED;
-		else if (row != DRAY_NONE && n->kind == INST_NOTE_KEPT_META)
-			kind[row] = INST_LOCAL_EDITED;
+		if (row != DRAY_NONE && local_of(n->kind) != INST_LOCAL_NO)
+			kind[row] = local_of(n->kind);
 	}
 	for (uint32_t row = 0; row < rows; row++)
 		needed |= kind[row] != INST_LOCAL_NO;

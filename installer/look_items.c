@@ -127,7 +127,7 @@ find_foreign(const struct inst_planning *pl, struct looker *l, const struct dray
 		}
 		if (row != DRAY_NONE) {
 			dray_index_entry(pl->ix, row, &child);
-			if (child.target == DRAY_NONE)
+			if (child.target == DRAY_NONE && pl->plan->decides[row] != 0)
 				continue;
 		}
 		if (first != NULL && strcmp(first, d->d_name) <= 0)
@@ -214,8 +214,14 @@ look_open(struct looking *lk, struct looker *l, const struct dray_entry *en, str
 	}
 	it->id = again;
 	if (!is_dir) {
-		if (dray_sha256_fd_watch(l->hash, fd, l->buf, READ_BYTES, &each, &size, it->sha256, e) != 0)
-			goto out;
+		if (dray_sha256_fd_watch(l->hash, fd, l->buf, READ_BYTES, &each, &size, it->sha256, e) != 0) {
+			/* a repair replaces what the disk does not give back; its bytes are like no others */
+			if (pl->policy->repair == NULL || e->code != DRAY_E_IO || errno != EIO)
+				goto out;
+			dray_err_clear(e);
+			memset(it->sha256, 0, sizeof(it->sha256));
+			size = it->id.size;
+		}
 		if (size != it->id.size) {
 			dray_fail(e, DRAY_E_DRIFT, "changed while it was being read");
 			goto out;

@@ -23,6 +23,9 @@ static const struct tool_cmd cmds[] = {
 	  "dray-install apply up.dray --root /mnt --keyring ops.pub\n", inst_cmd_apply },
 	{ "check", "[BUNDLE] [--root DIR] [--quick] [--strict] [--extra]", "compare the tree with the release, entry by entry",
 	  "dray-install check --root /mnt\ndray-install check up.dray --root /mnt --keyring ops.pub\n", inst_cmd_check },
+	{ "repair", "BUNDLE [PATH]... [--root DIR] [--dry-run]", "bring back what differs from the release that is installed",
+	  "dray-install repair full.dray --root /mnt --keyring ops.pub --dry-run\n"
+	  "dray-install repair full.dray etc/motd --root /mnt --keyring ops.pub\n", inst_cmd_repair },
 	{ "rollback", "[--root DIR]", "go back to the state before the last upgrade",
 	  "dray-install rollback --root /mnt\n", inst_cmd_rollback },
 	{ "resume", "[--root DIR] [--back]", "finish what was interrupted",

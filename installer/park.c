@@ -54,8 +54,9 @@ is_known(const struct inst_planning *pl, const struct dray_entry *dir, const cha
 {
 	char path[DRAY_PATH_MAX];
 	int len = snprintf(path, sizeof(path), "%.*s/%s", (int)dir->len, dir->path, name);
+	uint32_t row = len > 0 && (size_t)len < sizeof(path) ? dray_index_find(pl->ix, path, (size_t)len) : DRAY_NONE;
 
-	return len > 0 && (size_t)len < sizeof(path) && dray_index_find(pl->ix, path, (size_t)len) != DRAY_NONE;
+	return row != DRAY_NONE && pl->plan->decides[row] != 0;
 }
 
 static int

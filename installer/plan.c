@@ -62,14 +62,16 @@ group_of(const struct inst_planning *pl, const struct dray_entry *en)
 	return s.type == DRAY_FILE ? s.link : 0;
 }
 
+/* does the plan decide about it? Else it is looked at only for the sake of others */
 static bool
-chosen(const struct inst_planning *pl, uint32_t row, const struct dray_entry *en, const uint8_t *groups)
+decides(const struct inst_planning *pl, uint32_t row, const struct dray_entry *en)
 {
-	return pl->policy->strict || (en->flags & DRAY_ENTRY_SAME) == 0 || groups[group_of(pl, en)] != 0 ||
-	    (pl->mark != NULL && pl->mark[row] != 0);
+	if (pl->policy->repair != NULL)
+		return pl->policy->repair[row] != 0;
+	return pl->policy->strict || (en->flags & DRAY_ENTRY_SAME) == 0 || (pl->mark != NULL && pl->mark[row] != 0);
 }
 
-/* what the release changes, all other names of a hard-link group of which it changes one, and what was asked for */
+/* what the release changes or was asked for, and all other names of a hard-link group of which it changes one */
 static int
 choose(struct inst_planning *pl, struct dray_err *e)
 {
@@ -86,12 +88,13 @@ choose(struct inst_planning *pl, struct dray_err *e)
 	for (uint32_t i = 0; i < rows; i++) {
 		pl->at[i] = DRAY_NONE;
 		dray_index_entry(pl->ix, i, &en);
-		if ((en.flags & DRAY_ENTRY_SAME) == 0 && (group = group_of(pl, &en)) != 0)
+		pl->plan->decides[i] = decides(pl, i, &en);
+		if (pl->plan->decides[i] != 0 && (group = group_of(pl, &en)) != 0)
 			groups[group] = 1;
 	}
 	for (uint32_t i = 0; i < rows; i++) {
 		dray_index_entry(pl->ix, i, &en);
-		if (chosen(pl, i, &en, groups))
+		if (pl->plan->decides[i] != 0 || groups[group_of(pl, &en)] != 0)
 			n++;
 	}
 	if ((pl->items = calloc(n + 1, sizeof(*pl->items))) == NULL)
@@ -100,13 +103,11 @@ choose(struct inst_planning *pl, struct dray_err *e)
 		struct inst_item *it = &pl->items[pl->n];
 
 		dray_index_entry(pl->ix, i, &en);
-		if (!chosen(pl, i, &en, groups))
+		if (pl->plan->decides[i] == 0 && groups[group_of(pl, &en)] == 0)
 			continue;
 		it->row = i;
 		it->up = it->top = DRAY_NONE;
-		it->untouched = (en.flags & DRAY_ENTRY_SAME) != 0 && !pl->policy->strict &&
-		    (pl->mark == NULL || pl->mark[i] == 0);
-		pl->plan->decides[i] = !it->untouched;
+		it->untouched = pl->plan->decides[i] == 0;
 		pl->n++;
 	}
 	free(groups);

@@ -136,6 +136,7 @@ no_recipe(struct inst_planning *pl, struct inst_item *it, uint32_t content, stru
 	struct dray_entry en;
 	char q[100];
 
+	pl->plan->lacking++;
 	it->decision = INST_D_CONFLICT;
 	it->why = "the bundle holds no copy of it";
 	dray_index_content(pl->ix, content, &c);

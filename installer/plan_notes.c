@@ -114,6 +114,8 @@ parked(struct inst_planning *pl, const struct inst_item *it)
 		return note_along(pl, strndup(path, len), "edited here; goes into the stash with its directory");
 	}
 	pl->plan->parked++;
+	if (pl->policy->repair != NULL)
+		return note(pl, it, INST_NOTE_PARKED, "was not as any release had it; kept in the stash");
 	return note(pl, it, INST_NOTE_PARKED, it->decision == INST_D_REMOVE ? "edited here and removed; kept in the stash" :
 	    "edited here and replaced; the old one is kept in the stash");
 }
@@ -158,7 +160,8 @@ one(struct inst_planning *pl, struct inst_item *it)
 		if (it->note == INST_NOTE_KEPT_DIR + 1)
 			return note(pl, it, INST_NOTE_KEPT_DIR, "stays, because it holds %s", holder(pl, it, what, sizeof(what)));
 		if (it->note == INST_NOTE_KEPT_META + 1)
-			return note(pl, it, INST_NOTE_KEPT_META, "edited here; the release only changes attributes");
+			return note(pl, it, INST_NOTE_KEPT_META, pl->policy->repair != NULL ? "edited here, so its content stays" :
+			    "edited here; the release only changes attributes");
 		if (it->note == INST_NOTE_LINK_IGNORED + 1)
 			return note(pl, it, INST_NOTE_LINK_IGNORED, "is a symlink here; nothing beneath it is changed");
 		if (it->note == INST_NOTE_LINK_REDIRECTED + 1)

@@ -82,7 +82,7 @@ put_new(const struct inst_planning *pl, struct inst_fields *l, const struct inst
 static void
 put_policy(struct inst_fields *l, const struct inst_policy *p)
 {
-	inst_field_text(l, p->strict ? "policy=strict" : "policy=preserve");
+	inst_field_text(l, p->repair != NULL ? "policy=repair" : p->strict ? "policy=strict" : "policy=preserve");
 	if (p->park)
 		inst_field_text(l, "park");
 	if (p->no_owner)

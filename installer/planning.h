@@ -139,6 +139,17 @@ void inst_item_free(struct inst_item *it);
 
 /* decide.c */
 DRAY_MUST_CHECK int inst_decide(struct inst_planning *pl, struct dray_err *e);
+void inst_keep(struct inst_item *it, enum inst_note_kind note);	/* left alone, and why */
+/* *same: are the live attributes those of @s? @times: the modification time too */
+DRAY_MUST_CHECK int inst_attrs_are(const struct inst_planning *pl, const struct inst_item *it, const struct dray_state *s,
+    bool times, bool *same, struct dray_err *e);
+bool inst_has_children(const struct inst_planning *pl, const struct inst_item *it);	/* in the release */
+
+/* decide_repair.c: the decision of a repair about one path, from its facts */
+DRAY_MUST_CHECK int inst_decide_repair(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e);
+/* shall it get a file of its own, or one with the names of its group, though its bytes are right? */
+bool inst_repair_links(const struct inst_planning *pl, const struct inst_item *it);
+
 bool inst_item_target(const struct inst_planning *pl, const struct inst_item *it, struct dray_state *s);
 void inst_conflict(struct inst_item *it, const char *why);
 

@@ -7,6 +7,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* what repair shall do about a path; 0: nothing */
+enum {
+	INST_REPAIR = 1,		/* make it what the release says */
+	INST_REPAIR_NAMED = 2,		/* ... which the operator asked for by name */
+	INST_REPAIR_KEEP_CONTENT = 4,	/* ... but its content is a local decision: owner, mode and extended attributes alone */
+	INST_REPAIR_LINKS = 8,		/* it is one file with names that it should not share one with, or not with those it should */
+};
 
 /* a directory of the release that is a symlink here */
 enum inst_link_how {
@@ -29,6 +38,7 @@ struct inst_policy {
 	bool park;		/* what is local in a directory that has to give way goes along with it into the stash */
 	struct inst_link *links;	/* in path order, each path once; owned */
 	size_t n_links;
+	const uint8_t *repair;	/* per entry row: INST_REPAIR_*; NULL: an upgrade, which decides on what the release changes */
 };
 
 #endif

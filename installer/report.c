@@ -105,6 +105,8 @@ inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
 	if (p->conflicts > 0) {
 		if (e->code == DRAY_OK)
 			e->code = DRAY_E_CONFLICT;
+		if (p->lacking == p->conflicts)
+			dray_hint(e, "nothing was changed; bring a bundle that holds them: not slim, or built without --from");
 		dray_hint(e, p->asking > 0 ? "nothing was changed; decide with --symlink PATH=ignore, PATH=restore or "
 		    "PATH=redirect" : p->holding > 0 ? "nothing was changed; move the local objects out of the way, or have them taken into "
 		    "the stash with --park" : "nothing was changed; move the local objects out of the way and run it again");

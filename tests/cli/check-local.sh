@@ -97,6 +97,27 @@ want_text 'bin/prog: missing' out
 chmod 600 root/share/edited
 cp -p v2/bin/prog root/bin
 
+# repair leaves decisions alone, unless the path is named: then there is none any more, until that is rolled back
+run "$INSTALL" repair 2.dray --root root --keyring ops.pub
+want_status 0
+want_text '  share/deleted: missing (deleted)' out
+want_text 'root is demo 2: nothing to repair' out
+run "$INSTALL" repair 2.dray share/deleted --root root --keyring ops.pub
+want_status 0
+want_same root/share/deleted v2/share/deleted
+want_text '  share/edited: content, mtime (edited)' out
+mv root/share/deleted gone
+run "$INSTALL" check --root root
+want_status 20
+want_text 'share/deleted: missing' out
+no_text 'share/deleted: missing (deleted)' out
+mv gone root/share/deleted
+run "$INSTALL" rollback --root root
+want_status 0
+run "$INSTALL" check --root root
+want_status 0
+want_text '  share/deleted: missing (deleted)' out
+
 # the next upgrade does not touch them, so they are still decided; and the way back knows what was before
 run "$INSTALL" apply 3.dray --root root --keyring ops.pub
 need_status 0
@@ -105,6 +126,16 @@ want_status 0
 want_text '  share/deleted: missing (deleted)' out
 run "$INSTALL" check 3.dray --root root --keyring ops.pub
 want_status 0
+
+# a symlink for a directory that an upgrade was told to leave alone; what lies beneath is not compared
+cp -a v1 linked && mv linked/share linked/mine && ln -s mine linked/share
+run "$INSTALL" apply 2.dray --root linked --keyring ops.pub --symlink share=ignore
+need_status 0
+run "$INSTALL" check --root linked
+want_status 0
+want_text '  share: type, and 4 paths beneath it (symlink)' out
+run "$INSTALL" check --root linked --strict
+want_status 20
 
 # a damaged record is no reason to judge otherwise
 cp -a root broken

@@ -45,7 +45,7 @@ want_status 20
 want_text 'entries differ from demo 1.1'
 want_text 'hint: nothing was changed'
 for line in 'content: content' 'size: content' 'mode: mode' 'mtime: mtime' 'missing: missing' 'type: type' \
-    'gone: missing, and 3 paths beneath it' 'nodir: type, and 2 paths beneath it' 'two: links' \
+    'gone: missing, and 3 paths beneath it' 'nodir: type, and 2 paths beneath it' 'one: links' 'two: links' \
     'link: content' 'links/b: links' 'bad\x0aname: mode'; do
 	grep -qxF -e "$line" out && ok "$line" || fail "no line: $line"
 done
