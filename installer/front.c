@@ -252,7 +252,7 @@ inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct 
 
 		/* of ops only those that change an owner in place; what is swapped in has its nodes */
 		if (i >= p->n_nodes && (p->ops[i - p->n_nodes].kind != INST_OP_META ||
-		    (p->ops[i - p->n_nodes].after.has & (DRAY_HAS_UID | DRAY_HAS_GID)) == 0))
+		    (p->ops[i - p->n_nodes].attrs->after.has & (DRAY_HAS_UID | DRAY_HAS_GID)) == 0))
 			continue;
 		if (row == DRAY_NONE)
 			continue;

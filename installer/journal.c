@@ -197,11 +197,7 @@ inst_tx_close(struct inst_tx *tx)
 {
 	if (tx == NULL)
 		return;
-	for (size_t i = 0; i < tx->n_ops; i++) {
-		inst_meta_free(&tx->ops[i].before);
-		inst_meta_free(&tx->ops[i].after);
-	}
-	free(tx->ops);
+	inst_ops_free(tx->ops, tx->n_ops);
 	free(tx->along);
 	free(tx->arena);
 	inst_slots_close(tx);

@@ -105,6 +105,21 @@ inst_meta_free(struct inst_meta *m)
 	memset(m, 0, sizeof(*m));
 }
 
+void
+inst_ops_free(struct inst_op *ops, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ops[i].kind == INST_OP_META && ops[i].attrs != NULL) {
+			inst_meta_free(&ops[i].attrs->before);
+			inst_meta_free(&ops[i].attrs->after);
+			free(ops[i].attrs);
+		} else {
+			free(ops[i].trees);
+		}
+	}
+	free(ops);
+}
+
 /* append one xattr to the packed form */
 static int
 pack(struct inst_meta *m, const char *name, size_t name_len, const void *value, size_t len, struct dray_err *e)
@@ -112,7 +127,7 @@ pack(struct inst_meta *m, const char *name, size_t name_len, const void *value, 
 	size_t more = 6 + name_len + len;
 	uint8_t *p;
 
-	if (name_len > UINT16_MAX || len > UINT32_MAX)
+	if (name_len > UINT16_MAX || len > UINT32_MAX / 2 || more > UINT32_MAX - m->xattrs_len)
 		return dray_fail(e, DRAY_E_IO, "extended attribute is too large");
 	if ((p = realloc(m->xattrs, m->xattrs_len + more)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -123,7 +138,7 @@ pack(struct inst_meta *m, const char *name, size_t name_len, const void *value, 
 	memcpy(p + 6, name, name_len);
 	if (len > 0)
 		memcpy(p + 6 + name_len, value, len);
-	m->xattrs_len += more;
+	m->xattrs_len += (uint32_t)more;
 	m->n_xattrs++;
 	return 0;
 }
@@ -292,7 +307,7 @@ inst_meta_plain(struct inst_meta *m)
 			continue;
 		}
 		memmove(m->xattrs + at, m->xattrs + at + n, m->xattrs_len - at - n);
-		m->xattrs_len -= n;
+		m->xattrs_len -= (uint32_t)n;
 		m->n_xattrs--;
 	}
 }
@@ -412,7 +427,7 @@ recheck_op(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		same = inst_ident_same(&now, &op->old);
 	/* a new link would get the attributes too, wherever it is */
 	if (same && op->kind == INST_OP_META && op->old.type == DRAY_FILE)
-		same = st.nlink == op->nlink;
+		same = st.nlink == op->attrs->nlink;
 	if (same)
 		same = st.locks == op->locks_before;
 	return same ? 0 : drifted(op->path, op->len, e);

@@ -133,36 +133,45 @@ add(struct making *mk, struct dray_err *e)
 	return &mk->v[mk->n++];
 }
 
+static int
+make_meta(struct inst_op *op, struct dray_err *e)
+{
+	op->kind = INST_OP_META;
+	op->rank = INST_RANK_META;
+	return (op->attrs = calloc(1, sizeof(*op->attrs))) != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
+}
+
 /* META: from the live attributes to the target's. @times: a directory whose time has to be set in any case */
 static int
 fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct inst_op *op, bool times,
     struct dray_err *e)
 {
+	struct inst_meta *after = &op->attrs->after;
 	struct dray_state s;
 
 	if (!inst_item_target(pl, it, &s))
 		return dray_fail(e, DRAY_E_IO, "internal: attributes for a path that goes");
-	if (inst_meta_of_state(pl->ix, &s, &op->after, e) != 0)
+	if (inst_meta_of_state(pl->ix, &s, after, e) != 0)
 		return -1;
 	if (pl->policy->no_owner)
-		inst_meta_plain(&op->after);
+		inst_meta_plain(after);
 	if (it->edited)
-		op->after.has &= (uint16_t)~DRAY_HAS_MTIME;
+		after->has &= (uint16_t)~DRAY_HAS_MTIME;
 	if (it->decision != INST_D_META || it->times_only) {
-		inst_meta_free(&op->after);
-		op->after = (struct inst_meta){ .has = 0 };
+		inst_meta_free(after);
+		*after = (struct inst_meta){ .has = 0 };
 		if (s.has_mtime) {
-			op->after.has = DRAY_HAS_MTIME;
-			op->after.mtime_sec = s.mtime_sec;
-			op->after.mtime_nsec = s.mtime_nsec;
+			after->has = DRAY_HAS_MTIME;
+			after->mtime_sec = s.mtime_sec;
+			after->mtime_nsec = s.mtime_nsec;
 		}
 	}
-	if (times && (op->after.has & DRAY_HAS_MTIME) == 0) {
-		op->after.has |= DRAY_HAS_MTIME;
-		op->after.mtime_sec = it->meta.mtime_sec;
-		op->after.mtime_nsec = it->meta.mtime_nsec;
+	if (times && (after->has & DRAY_HAS_MTIME) == 0) {
+		after->has |= DRAY_HAS_MTIME;
+		after->mtime_sec = it->meta.mtime_sec;
+		after->mtime_nsec = it->meta.mtime_nsec;
 	}
-	return inst_meta_pick(&it->meta, &op->after, &op->before, e);
+	return inst_meta_pick(&it->meta, after, &op->attrs->before, e);
 }
 
 static void
@@ -182,6 +191,7 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	struct dray_entry en;
 	struct dray_state s;
 	struct inst_op *m;
+	size_t len;
 
 	it->made = DRAY_NONE;
 	if (it->top != DRAY_NONE || it->silent)
@@ -194,10 +204,11 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	dray_index_entry(pl->ix, it->row, &en);
 	m->item = i;
 	it->made = (uint32_t)(mk->n - 1);
-	m->kind = it->decision == INST_D_META ? INST_OP_META : INST_OP_SWAP;
+	m->kind = INST_OP_SWAP;
 	m->rank = rank_of(pl, it, &en);
-	if (inst_where_keep(pl->plan, &en, &m->path, &m->len, e) != 0)
+	if ((it->decision == INST_D_META && make_meta(m, e) != 0) || inst_where_keep(pl->plan, &en, &m->path, &len, e) != 0)
 		return -1;
+	m->len = (uint16_t)len;		/* below DRAY_PATH_MAX */
 	m->entry = it->row;
 	m->old = it->id;
 	m->site = m->kind == INST_OP_META ? it->site : it->up_site;
@@ -206,7 +217,7 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	lock(m, it->locks);
 	if (m->kind == INST_OP_META) {
 		m->now = m->old;
-		m->nlink = it->nlink;
+		m->attrs->nlink = it->nlink;
 		return fill_meta(pl, it, m, false, e);
 	}
 	if (it->park || it->park_inside)
@@ -215,9 +226,10 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 		m->now.type = s.type;
 	if (m->now.type == it->id.type)
 		m->locks_after = m->locks_before;	/* not the release's: they stay as they were here */
-	if (it->id.type == DRAY_DIR || m->now.type == DRAY_DIR)
-		m->flags |= INST_OP_SUBTREE;
-	return 0;
+	if (it->id.type != DRAY_DIR && m->now.type != DRAY_DIR)
+		return 0;
+	m->flags |= INST_OP_SUBTREE;
+	return (m->trees = calloc(1, sizeof(*m->trees))) != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
 }
 
 struct parent { const char *path; size_t len; uint8_t site; };
@@ -266,10 +278,10 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 			/* it has an op: one that sets the time as well */
 			struct inst_op *op = &mk->v[it->made];
 
-			if ((op->after.has & DRAY_HAS_MTIME) != 0)
+			if ((op->attrs->after.has & DRAY_HAS_MTIME) != 0)
 				return 0;
-			inst_meta_free(&op->after);
-			inst_meta_free(&op->before);
+			inst_meta_free(&op->attrs->after);
+			inst_meta_free(&op->attrs->before);
 			return fill_meta(pl, it, op, true, e);
 		}
 	} else if (look_parent(pl, w, d, &found, e) != 0) {
@@ -279,12 +291,10 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 	if (!must && (!known || !s.has_mtime ||
 	    (s.mtime_sec == it->meta.mtime_sec && s.mtime_nsec == it->meta.mtime_nsec)))
 		return 0;
-	if ((m = add(mk, e)) == NULL)
+	if ((m = add(mk, e)) == NULL || make_meta(m, e) != 0)
 		return -1;
-	m->kind = INST_OP_META;
-	m->rank = INST_RANK_META;
 	m->path = d->path;
-	m->len = d->len;
+	m->len = (uint16_t)d->len;
 	m->old = it->id;
 	m->site = d->site;
 	if (inst_sites_overlay(pl->sites, m->site))
@@ -295,9 +305,9 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 		m->entry = row;
 		return fill_meta(pl, it, m, true, e);
 	}
-	m->after = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = it->meta.mtime_sec,
+	m->attrs->after = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = it->meta.mtime_sec,
 	    .mtime_nsec = it->meta.mtime_nsec };
-	m->before = m->after;
+	m->attrs->before = m->attrs->after;
 	return 0;
 }
 

@@ -29,11 +29,7 @@ inst_plan_free(struct inst_plan *p)
 {
 	if (p == NULL)
 		return;
-	for (size_t i = 0; i < p->n_ops; i++) {
-		inst_meta_free(&p->ops[i].before);
-		inst_meta_free(&p->ops[i].after);
-	}
-	free(p->ops);
+	inst_ops_free(p->ops, p->n_ops);
 	free(p->nodes);
 	free(p->inside);
 	free(p->notes);

@@ -23,22 +23,21 @@
  * time of 0 is one that is not known (file systems without it, overlayfs where it does not stay) and equals any.
  */
 struct inst_ident {
-	uint8_t type;		/* enum dray_type; a socket counts as 255 */
 	uint64_t ino;
 	int64_t btime_sec, mtime_sec;
-	uint32_t btime_nsec, mtime_nsec;
 	uint64_t size;		/* files and symlinks; 0 for others */
+	uint32_t btime_nsec, mtime_nsec;
+	uint8_t type;		/* enum dray_type; a socket counts as 255 */
 };
 
 /* Attributes of an object, as they are or shall be; `has` as in dray_attrs plus DRAY_HAS_MTIME. */
 struct inst_meta {
-	uint16_t has;
-	uint32_t mode, uid, gid;
 	int64_t mtime_sec;
 	uint32_t mtime_nsec;
-	uint32_t n_xattrs;
+	uint32_t mode, uid, gid;
 	uint8_t *xattrs;	/* n times: u16 name length, u32 value length, name, value (little-endian); names ascending; owned */
-	size_t xattrs_len;
+	uint32_t n_xattrs, xattrs_len;
+	uint16_t has;
 };
 
 #define INST_HAS_PLAIN 0x4000u	/* in `has`: owners, setuid and setgid bits, and xattrs that only root can set are left alone */
@@ -69,23 +68,35 @@ struct inst_site {
 	uint32_t shares;	/* a lower number whose room this one uses too, else its own */
 };
 
+/* what a META changes */
+struct inst_op_attrs {
+	struct inst_meta before, after;
+	uint64_t nlink;		/* of a file: links it had when plan looked; not in the journal */
+};
+
+/* digests of all inside a directory (tree.h), filled by stage; zero when that side is no directory. They tell whether
+ * anybody touched it since: such an object is kept, not freed */
+struct inst_op_trees { uint8_t old[32], now[32]; };
+
+/* there may be a hundred thousand of them: what few need hangs on a pointer */
 struct inst_op {
 	uint8_t kind, rank, flags;
 	uint8_t site;		/* SWAP: where slot and target lie; META: where the object lies */
-	uint32_t item;		/* while the plan is made; not in the journal */
-	uint32_t slot;		/* SWAP: its number, dense from 0 in op order; META: DRAY_NONE */
+	uint8_t locks_before, locks_after;	/* DRAY_LOCK_*; cleared before the first swap, set after the last META */
+	uint16_t len;		/* of @path */
 	const char *path;	/* in the plan's arena or the index; not NUL-terminated */
-	size_t len;
+	uint32_t slot;		/* SWAP: its number, dense from 0 in op order; META: DRAY_NONE */
 	uint32_t entry;		/* index row; DRAY_NONE for a directory whose times are only put back */
+	uint32_t item;		/* while the plan is made; not in the journal */
 	struct inst_ident old;	/* as seen by plan; absent for an addition */
 	struct inst_ident now;	/* SWAP: the staged object: plan sets the type (absent for a removal), stage the rest. META: = old */
-	uint8_t locks_before, locks_after;	/* DRAY_LOCK_*; cleared before the first swap, set after the last META */
-	struct inst_meta before, after;	/* META only */
-	uint64_t nlink;		/* META of a file: links it had when plan looked; not in the journal */
-	/* SUBTREE only: digest of all inside a directory (tree.h), filled by stage; zero when that side is no directory.
-	 * Tells whether anybody touched it since: such an object is kept, not freed. */
-	uint8_t old_tree[32], new_tree[32];
+	union {
+		struct inst_op_attrs *attrs;	/* META; owned */
+		struct inst_op_trees *trees;	/* SWAP with SUBTREE, else NULL; owned */
+	};
 };
+/** inst_ops_free - the list and what its ops own */
+void inst_ops_free(struct inst_op *ops, size_t n);
 
 /* an object that goes along with a directory moved as a whole: looked at again before the commit */
 struct inst_inside { const char *path; size_t len; struct inst_ident id; };

@@ -141,7 +141,7 @@ put_meta(struct out *o, const struct inst_meta *m)
 	put64(o, (uint64_t)m->mtime_sec);
 	put32(o, m->mtime_nsec);
 	put32(o, m->n_xattrs);
-	put32(o, (uint32_t)m->xattrs_len);
+	put32(o, m->xattrs_len);
 	put_bytes(o, m->xattrs, m->xattrs_len);
 }
 
@@ -181,12 +181,12 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const stru
 			put8(&o, op->locks_after);
 		}
 		if (op->flags & INST_OP_SUBTREE) {
-			put_bytes(&o, op->old_tree, 32);
-			put_bytes(&o, op->new_tree, 32);
+			put_bytes(&o, op->trees->old, 32);
+			put_bytes(&o, op->trees->now, 32);
 		}
 		if (op->kind == INST_OP_META) {
-			put_meta(&o, &op->before);
-			put_meta(&o, &op->after);
+			put_meta(&o, &op->attrs->before);
+			put_meta(&o, &op->attrs->after);
 		}
 	}
 	put32(&o, (uint32_t)p->n_along);
@@ -290,13 +290,16 @@ get_op(struct dray_cursor *c, size_t sites, struct inst_op *op)
 	if ((op->flags & INST_OP_LOCKED) &&
 	    (!dray_cursor_u8(c, &op->locks_before) || !dray_cursor_u8(c, &op->locks_after)))
 		return false;
-	if (op->flags & INST_OP_SUBTREE) {
-		if (!dray_cursor_bytes(c, 64, &tree))
-			return false;
-		memcpy(op->old_tree, tree, 32);
-		memcpy(op->new_tree, tree + 32, 32);
-	}
-	return op->kind != INST_OP_META || (get_meta(c, &op->before) && get_meta(c, &op->after));
+	if (op->kind == INST_OP_META)
+		return (op->flags & INST_OP_SUBTREE) == 0 && (op->attrs = calloc(1, sizeof(*op->attrs))) != NULL &&
+		    get_meta(c, &op->attrs->before) && get_meta(c, &op->attrs->after);
+	if ((op->flags & INST_OP_SUBTREE) == 0)
+		return true;
+	if (!dray_cursor_bytes(c, 64, &tree) || (op->trees = malloc(sizeof(*op->trees))) == NULL)
+		return false;
+	memcpy(op->trees->old, tree, 32);
+	memcpy(op->trees->now, tree + 32, 32);
+	return true;
 }
 
 static int

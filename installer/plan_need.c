@@ -195,7 +195,9 @@ need_room(struct inst_planning *pl)
 	for (size_t i = 0; i < p->n_ops; i++) {
 		const struct inst_op *op = &p->ops[i];
 
-		root->need_bytes = plus(root->need_bytes, JOURNAL_OP + op->len + op->before.xattrs_len + op->after.xattrs_len);
+		root->need_bytes = plus(root->need_bytes, JOURNAL_OP + op->len);
+		if (op->kind == INST_OP_META)
+			root->need_bytes = plus(root->need_bytes, (uint64_t)op->attrs->before.xattrs_len + op->attrs->after.xattrs_len);
 		/* an upper bound: as if no two additions shared a directory */
 		if (op->kind == INST_OP_SWAP && op->old.type == DRAY_ABSENT)
 			p->sites[op->site].names_added++;

@@ -240,7 +240,7 @@ identify(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	inst_ident_from(&st, &op->now);
 	if (s->p->sites[op->site].fs.kind == DRAY_FS_OVERLAY)
 		op->now.btime_sec = 0, op->now.btime_nsec = 0;
-	if ((op->flags & INST_OP_SUBTREE) && inst_tree_digest(dir, leaf, op->new_tree, e) != 0)
+	if ((op->flags & INST_OP_SUBTREE) && inst_tree_digest(dir, leaf, op->trees->now, e) != 0)
 		goto fail;
 	return 0;
 fail:
@@ -262,7 +262,7 @@ identify_old(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	if (r > 0)
 		dray_fail(e, DRAY_E_DRIFT, "went away since the plan");
 	if (r == 0)
-		r = inst_tree_digest(dir, leaf, op->old_tree, e);
+		r = inst_tree_digest(dir, leaf, op->trees->old, e);
 	return r == 0 ? 0 : dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
 }
 

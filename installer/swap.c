@@ -64,7 +64,6 @@ int
 inst_slot_holds_untouched(struct inst_swapper *w, const struct inst_op *op, bool old, bool *yes, struct dray_err *e)
 {
 	const struct inst_ident *want = old ? &op->old : &op->now;
-	const uint8_t *tree = old ? op->old_tree : op->new_tree;
 	struct inst_ident have;
 	uint8_t now[32];
 	char name[24];
@@ -78,7 +77,7 @@ inst_slot_holds_untouched(struct inst_swapper *w, const struct inst_op *op, bool
 		/* its own times move with every rename; what is inside tells */
 		if (inst_tree_digest(w->slot.root, inst_tx_slot(op->slot, name), now, e) != 0)
 			return dray_wrap(e, "slot %s", name);
-		*yes = !(op->flags & INST_OP_SUBTREE) || memcmp(now, tree, 32) == 0;
+		*yes = !(op->flags & INST_OP_SUBTREE) || memcmp(now, old ? op->trees->old : op->trees->now, 32) == 0;
 		return 0;
 	}
 	*yes = inst_ident_same(&have, want);
@@ -297,8 +296,8 @@ static bool
 edited(const struct inst_op *op, const struct inst_ident *id)
 {
 	bool before = id->mtime_sec == op->old.mtime_sec && id->mtime_nsec == op->old.mtime_nsec;
-	bool after = (op->after.has & DRAY_HAS_MTIME) != 0 && id->mtime_sec == op->after.mtime_sec &&
-	    id->mtime_nsec == op->after.mtime_nsec;
+	const struct inst_meta *now = &op->attrs->after;
+	bool after = (now->has & DRAY_HAS_MTIME) != 0 && id->mtime_sec == now->mtime_sec && id->mtime_nsec == now->mtime_nsec;
 
 	return op->old.type == DRAY_FILE && (id->size != op->old.size || !(before || after));
 }
@@ -372,7 +371,7 @@ fail:
 int
 inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
 {
-	struct inst_meta m = back ? op->before : op->after;	/* a view: what it points to is the op's */
+	struct inst_meta m = back ? op->attrs->before : op->attrs->after;	/* a view: what it points to is the op's */
 	char leaf[DRAY_NAME_MAX + 1] = ".", q[512];
 	struct inst_ident id;
 	struct dray_stat st;

@@ -13,6 +13,8 @@
 static char root[] = "/tmp/dray-journal-XXXXXX";
 static struct dray_err e;
 static struct inst_op ops[3];
+static struct inst_op_trees trees;
+static struct inst_op_attrs attrs;
 static char here[] = "";
 static struct inst_site site = { .path = here, .fs = { .block = 4096 }, .names_added = 1 };
 static struct inst_plan plan = { .ops = ops, .n_ops = 3, .n_swaps = 2, .sites = &site, .n_sites = 1 };
@@ -27,11 +29,12 @@ fill_plan(void)
 		.entry = 7, .now = { .type = DRAY_FILE, .ino = 5, .size = 9, .mtime_sec = -1, .mtime_nsec = 999999999 } };
 	ops[1] = (struct inst_op){ .kind = INST_OP_SWAP, .rank = INST_RANK_REMOVE, .slot = 1, .flags = INST_OP_SUBTREE,
 		.path = "d", .len = 1, .entry = 8, .old = { .type = DRAY_DIR, .ino = 6, .btime_sec = 4 } };
-	ops[1].old_tree[0] = 0xab;
+	trees.old[0] = 0xab;
+	ops[1].trees = &trees;
 	ops[2] = (struct inst_op){ .kind = INST_OP_META, .rank = INST_RANK_META, .slot = DRAY_NONE, .path = "", .len = 0,
-		.entry = DRAY_NONE, .old = { .type = DRAY_DIR, .ino = 2 },
-		.before = { .has = DRAY_HAS_MTIME, .mtime_sec = 1 },
-		.after = { .has = DRAY_HAS_XATTRS, .n_xattrs = 1, .xattrs = xattr, .xattrs_len = sizeof(xattr) } };
+		.entry = DRAY_NONE, .old = { .type = DRAY_DIR, .ino = 2 }, .attrs = &attrs };
+	attrs.before = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = 1 };
+	attrs.after = (struct inst_meta){ .has = DRAY_HAS_XATTRS, .n_xattrs = 1, .xattrs = xattr, .xattrs_len = sizeof(xattr) };
 }
 
 static struct inst_tx *
@@ -75,10 +78,10 @@ the_plan_comes_back_as_it_was_written(void)
 	CHECK(memcmp(tx->ops[0].path, "a\nb", 3) == 0);
 	CHECK(inst_ident_same(&tx->ops[0].now, &ops[0].now));
 	CHECK_EQ(tx->ops[0].now.mtime_sec, -1);
-	CHECK_EQ(tx->ops[1].old_tree[0], 0xab);
+	CHECK_EQ(tx->ops[1].trees->old[0], 0xab);
 	CHECK_EQ(tx->ops[2].len, 0);
-	CHECK_EQ(tx->ops[2].before.mtime_sec, 1);
-	CHECK_EQ(tx->ops[2].after.xattrs_len, 13);
+	CHECK_EQ(tx->ops[2].attrs->before.mtime_sec, 1);
+	CHECK_EQ(tx->ops[2].attrs->after.xattrs_len, 13);
 	CHECK(!tx->from.known);
 	CHECK_STR(tx->to.product, "demo");
 	CHECK_EQ(tx->to.counter, 2);

@@ -257,8 +257,8 @@ a_removed_directory_goes_as_a_whole_or_stays(void)
 	CHECK(op_of(&s, "m/sub/b") == NULL);
 	/* its time is put back, although it is no longer the release's */
 	op = op_of(&s, "m");
-	CHECK(op != NULL && op->kind == INST_OP_META && op->entry == DRAY_NONE && op->after.has == DRAY_HAS_MTIME &&
-	    op->after.mtime_sec == op->before.mtime_sec);
+	CHECK(op != NULL && op->kind == INST_OP_META && op->entry == DRAY_NONE && op->attrs->after.has == DRAY_HAS_MTIME &&
+	    op->attrs->after.mtime_sec == op->attrs->before.mtime_sec);
 	/* an edit inside parks the whole, and is named */
 	check_swap(&s, "w", DRAY_DIR, DRAY_ABSENT, INST_OP_PARK);
 	CHECK(note_of(&s, "w/a", INST_NOTE_PARKED) != NULL);

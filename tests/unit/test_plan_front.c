@@ -57,7 +57,7 @@ a_newer_base_that_the_tree_matches_is_the_floor(void)
 
 /* "user.a"=1, "security.capability"=22, "user.b"=333, "trusted.x"=4 in the packed form */
 static uint8_t *
-some_xattrs(size_t *len)
+some_xattrs(uint32_t *len)
 {
 	static const char packed[] = "\x06\0\x01\0\0\0user.a1" "\x13\0\x02\0\0\0security.capability22"
 	    "\x06\0\x03\0\0\0user.b333" "\x09\0\x01\0\0\0trusted.x4";

@@ -23,13 +23,13 @@ attributes_alone_are_set_in_place(void)
 	pm_put(s.root, "edited2", "f,mine", NULL);
 	pm_put(s.root, "lost", "f,1,640", NULL);
 	scene_release(&s, rows, N(rows), 1);
-	CHECK((op = op_of(&s, "f")) != NULL && op->kind == INST_OP_META && op->before.mode == 0644 &&
-	    op->after.mode == 04755 && op->after.has == DRAY_HAS_MODE);
-	CHECK((op = op_of(&s, "d")) != NULL && op->kind == INST_OP_META && op->after.mode == 0700);
-	CHECK((op = op_of(&s, "t")) != NULL && op->kind == INST_OP_META && op->before.mtime_sec == 5 &&
-	    op->after.mtime_sec == 6);
+	CHECK((op = op_of(&s, "f")) != NULL && op->kind == INST_OP_META && op->attrs->before.mode == 0644 &&
+	    op->attrs->after.mode == 04755 && op->attrs->after.has == DRAY_HAS_MODE);
+	CHECK((op = op_of(&s, "d")) != NULL && op->kind == INST_OP_META && op->attrs->after.mode == 0700);
+	CHECK((op = op_of(&s, "t")) != NULL && op->kind == INST_OP_META && op->attrs->before.mtime_sec == 5 &&
+	    op->attrs->after.mtime_sec == 6);
 	/* an edit keeps its content and its time */
-	CHECK((op = op_of(&s, "edited")) != NULL && op->kind == INST_OP_META && op->after.mode == 0600);
+	CHECK((op = op_of(&s, "edited")) != NULL && op->kind == INST_OP_META && op->attrs->after.mode == 0600);
 	CHECK(note_of(&s, "edited", INST_NOTE_KEPT_META) != NULL);
 	CHECK(op_of(&s, "edited2") == NULL && note_of(&s, "edited2", INST_NOTE_KEPT_META) != NULL);
 	/* a mode set here is replaced, and told */
@@ -130,10 +130,10 @@ times_of_directories_are_set_or_put_back(void)
 	CHECK_EQ(utimensat(s.root, "c", ts, 0), 0);
 	CHECK_EQ(utimensat(s.root, "e", ts, 0), 0);
 	scene_release(&s, rows, N(rows), 1);
-	CHECK((op = op_of(&s, "a")) != NULL && op->after.mtime_sec == 100 && op->before.mtime_sec == 100);
-	CHECK((op = op_of(&s, "b")) != NULL && op->after.mtime_sec == 200 && op->before.mtime_sec == 100);
-	CHECK((op = op_of(&s, "c")) != NULL && op->after.mtime_sec == 7 && op->before.mtime_sec == 7);
-	CHECK((op = op_of(&s, "e")) != NULL && op->after.mtime_sec == 200 && op->before.mtime_sec == 7);
+	CHECK((op = op_of(&s, "a")) != NULL && op->attrs->after.mtime_sec == 100 && op->attrs->before.mtime_sec == 100);
+	CHECK((op = op_of(&s, "b")) != NULL && op->attrs->after.mtime_sec == 200 && op->attrs->before.mtime_sec == 100);
+	CHECK((op = op_of(&s, "c")) != NULL && op->attrs->after.mtime_sec == 7 && op->attrs->before.mtime_sec == 7);
+	CHECK((op = op_of(&s, "e")) != NULL && op->attrs->after.mtime_sec == 200 && op->attrs->before.mtime_sec == 7);
 	CHECK(op_of(&s, "") == NULL);	/* nothing is swapped in the root itself */
 	scene_end(&s);
 }

@@ -123,7 +123,7 @@ redirected_all_of_it_happens_there(void)
 		check_swap(&s, "data/sub/x", DRAY_FILE, DRAY_FILE, 0);
 		/* the mode of the directory beneath, and its time, in one */
 		CHECK(op_of(&s, "data/sub") != NULL && op_of(&s, "data/sub")->kind == INST_OP_META &&
-		    op_of(&s, "data/sub")->after.mode == 0755);
+		    op_of(&s, "data/sub")->attrs->after.mode == 0755);
 		/* the time of the place itself is put back */
 		CHECK(op_of(&s, "data") != NULL && op_of(&s, "data")->entry == DRAY_NONE);
 		CHECK(note_of(&s, "d", INST_NOTE_LINK_REDIRECTED) != NULL);
@@ -182,7 +182,7 @@ two_directories_may_meet_and_one_is_looked_after(void)
 	decide(&s, &link, INST_LINK_REDIRECT);
 	scene_release(&s, all, N(all), 1);
 	CHECK_EQ(inst_plan_verdict(s.p, &s.e), 0);
-	CHECK(op_of(&s, "e/sub") != NULL && op_of(&s, "e/sub")->after.mode == 0750);
+	CHECK(op_of(&s, "e/sub") != NULL && op_of(&s, "e/sub")->attrs->after.mode == 0750);
 	check_swap(&s, "e/sub/x", DRAY_FILE, DRAY_FILE, 0);
 	check_swap(&s, "e/b", DRAY_ABSENT, DRAY_FILE, 0);
 	scene_end(&s);
