@@ -84,7 +84,7 @@ int
 inst_attrs_are(const struct inst_planning *pl, const struct inst_item *it, const struct dray_state *s, bool times,
     bool *same, struct dray_err *e)
 {
-	struct inst_meta m;
+	struct inst_meta m, live = inst_item_meta(it);
 
 	if (inst_meta_of_state(pl->ix, s, &m, e) != 0)
 		return -1;
@@ -92,7 +92,7 @@ inst_attrs_are(const struct inst_planning *pl, const struct inst_item *it, const
 		inst_meta_plain(&m);
 	if (!times)
 		m.has &= (uint16_t)~DRAY_HAS_MTIME;
-	*same = inst_meta_same(&m, &it->meta);
+	*same = inst_meta_same(&m, &live);
 	inst_meta_free(&m);
 	return 0;
 }
@@ -114,7 +114,7 @@ inst_conflict(struct inst_item *it, const char *why)
 static bool
 time_is(const struct inst_item *it, const struct dray_state *s)
 {
-	return s->has_mtime && s->mtime_sec == it->meta.mtime_sec && s->mtime_nsec == it->meta.mtime_nsec;
+	return s->has_mtime && s->mtime_sec == it->id.mtime_sec && s->mtime_nsec == it->id.mtime_nsec;
 }
 
 /* what the former states say about the object that is there */

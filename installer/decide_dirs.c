@@ -39,16 +39,16 @@ takes_along(const struct inst_planning *pl, const struct inst_item *it)
 static int
 settle_dir(struct inst_planning *pl, struct inst_item *it, bool *goes, struct dray_err *e)
 {
-	bool alone = !it->stays && it->foreign == NULL;
+	bool alone = !it->stays && inst_rare(it)->foreign == NULL;
 
 	*goes = alone;
 	if (alone)
 		return 0;
-	if (it->foreign != NULL && (pl->policy->park || pl->policy->strict) && inst_park_list(pl, it, e) != 0)
+	if (inst_rare(it)->foreign != NULL && (pl->policy->park || pl->policy->strict) && inst_park_list(pl, it, e) != 0)
 		return -1;
-	if (takes_along(pl, it) && it->broke != NULL) {
+	if (takes_along(pl, it) && inst_rare(it)->broke != NULL) {
 		it->decision = INST_D_BLOCKED;
-		it->why = it->broke;
+		it->why = it->rare->broke;
 	} else if (takes_along(pl, it) && !it->fixed) {
 		it->takes = it->park_inside = true;
 		*goes = true;
@@ -81,7 +81,7 @@ settle_dirs(struct inst_planning *pl, struct dray_err *e)
 		up = &pl->items[it->up];
 		if (inst_item_target(pl, up, &s) && s.type == DRAY_DIR)
 			continue;
-		if (it->fixed || it->broke != NULL || it->decision == INST_D_BLOCKED || it->decision == INST_D_UNREAD)
+		if (it->fixed || inst_rare(it)->broke != NULL || it->decision == INST_D_BLOCKED || it->decision == INST_D_UNREAD)
 			up->fixed = true;
 		if (!goes) {
 			up->stays = true;

@@ -38,19 +38,19 @@ letter(const struct inst_item *it)
 }
 
 static int
-before(const struct inst_item *it, struct dray_sha256 *h, struct dray_ev_side *s, struct dray_err *e)
+before(const struct dray_index *ix, const struct inst_item *it, struct dray_sha256 *h, struct dray_ev_side *s, struct dray_err *e)
 {
 	*s = (struct dray_ev_side){ .type = it->id.type };
 	if (s->type == DRAY_ABSENT)
 		return 0;
-	s->has = (uint8_t)(it->meta.has & (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID));
-	s->mode = it->meta.mode;
-	s->uid = it->meta.uid;
-	s->gid = it->meta.gid;
+	s->has = (uint8_t)(it->has & (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID));
+	s->mode = it->mode;
+	s->uid = it->uid;
+	s->gid = it->gid;
 	if (s->type == DRAY_FILE)
-		memcpy(s->sha256, it->sha256, 32);
+		memcpy(s->sha256, inst_item_sum(ix, it), 32);
 	else if (s->type == DRAY_SYMLINK)
-		return dray_sha256_once(h, it->link, it->link_len, s->sha256, e);
+		return dray_sha256_once(h, inst_rare(it)->link, inst_rare(it)->link_len, s->sha256, e);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ inst_facts(struct inst_planning *pl, struct dray_err *e)
 		row.len = en.len;
 		row.flags = (uint8_t)((it->park ? DRAY_EV_PARKED : 0) | (it->edited && row.change == 'm' ? DRAY_EV_EDIT : 0) |
 		    (it->lost ? DRAY_EV_ATTRS : 0) | ((en.flags & DRAY_ENTRY_CONFIG) != 0 ? DRAY_EV_CONFIG : 0));
-		if (before(it, h, &row.before, e) != 0 || after(pl, it, h, &row, e) != 0 ||
+		if (before(pl->ix, it, h, &row.before, e) != 0 || after(pl, it, h, &row, e) != 0 ||
 		    dray_ev_add(&pl->plan->list, &row, e) != 0 ||
 		    (row.change != '.' && call_triggers(pl, &row, e) != 0))
 			goto out;

@@ -379,6 +379,7 @@ inst_meta_pick(const struct inst_meta *live, const struct inst_meta *want, struc
 bool
 inst_state_is(const struct dray_index *ix, const struct dray_state *s, const struct inst_item *it)
 {
+	const struct inst_rare *r = inst_rare(it);
 	struct dray_content c;
 
 	if (s->type != it->id.type)
@@ -386,12 +387,12 @@ inst_state_is(const struct dray_index *ix, const struct dray_state *s, const str
 	switch (s->type) {
 	case DRAY_FILE:
 		dray_index_content(ix, s->content, &c);
-		return c.size == it->id.size && memcmp(c.sha256, it->sha256, 32) == 0;
+		return c.size == it->id.size && memcmp(c.sha256, inst_item_sum(ix, it), 32) == 0;
 	case DRAY_SYMLINK:
-		return s->target_len == it->link_len && memcmp(s->target, it->link, it->link_len) == 0;
+		return s->target_len == r->link_len && memcmp(s->target, r->link, r->link_len) == 0;
 	case DRAY_CHARDEV:
 	case DRAY_BLOCKDEV:
-		return s->rdev_major == it->rdev_major && s->rdev_minor == it->rdev_minor;
+		return s->rdev_major == r->rdev_major && s->rdev_minor == r->rdev_minor;
 	default:
 		return true;
 	}

@@ -43,16 +43,6 @@ struct looking {
 	uint64_t total;
 };
 
-void
-inst_item_free(struct inst_item *it)
-{
-	free(it->link);
-	free(it->foreign);
-	free(it->broke);
-	inst_park_free(it->locals, it->n_locals);
-	inst_meta_free(&it->meta);
-}
-
 static bool
 denied(int err)
 {
@@ -98,12 +88,13 @@ target_is_dir(const struct inst_planning *pl, const struct dray_entry *en)
 
 /* the first name (in byte order) in an open directory that is not a path which the release removes; takes @fd */
 static int
-find_foreign(const struct inst_planning *pl, struct looker *l, const struct dray_entry *en, int fd, char **out,
-    struct dray_err *e)
+find_foreign(const struct inst_planning *pl, struct looker *l, const struct dray_entry *en, int fd,
+    struct inst_item *it, struct dray_err *e)
 {
 	struct dirent *d;
 	struct dray_entry child;
 	char *first = NULL, *copy;
+	struct inst_rare *r;
 	uint32_t row;
 	size_t n;
 	DIR *dir;
@@ -143,8 +134,12 @@ find_foreign(const struct inst_planning *pl, struct looker *l, const struct dray
 		dray_fail_errno(e, "read directory");
 		goto out;
 	}
-	*out = first;
-	first = NULL;
+	if (first != NULL) {
+		if ((r = inst_rare_new(it, e)) == NULL)
+			goto out;
+		r->foreign = first;
+		first = NULL;
+	}
 	rc = 0;
 out:
 	free(first);
@@ -156,15 +151,30 @@ static int
 read_link(int dir, const char *leaf, struct inst_item *it, struct dray_err *e)
 {
 	char buf[LINK_MAX_BYTES + 1];
+	struct inst_rare *r;
 	ssize_t n;
 
 	if ((n = readlinkat(dir, leaf, buf, sizeof(buf))) == -1)
 		return dray_fail_errno(e, "read link");
-	if ((it->link = malloc((size_t)n + 1)) == NULL)
+	if ((r = inst_rare_new(it, e)) == NULL)
+		return -1;
+	if ((r->link = malloc((size_t)n + 1)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	memcpy(it->link, buf, (size_t)n);
-	it->link[n] = '\0';
-	it->link_len = (size_t)n;
+	memcpy(r->link, buf, (size_t)n);
+	r->link[n] = '\0';
+	r->link_len = (size_t)n;
+	return 0;
+}
+
+static int
+read_device(const struct dray_stat *st, struct inst_item *it, struct dray_err *e)
+{
+	struct inst_rare *r = inst_rare_new(it, e);
+
+	if (r == NULL)
+		return -1;
+	r->rdev_major = st->rdev_major;
+	r->rdev_minor = st->rdev_minor;
 	return 0;
 }
 
@@ -183,23 +193,49 @@ watch(void *ctx, size_t len, struct dray_err *e)
 	return 0;
 }
 
+static int
+read_meta(struct inst_item *it, int fd, const struct dray_stat *st, uint16_t has, struct dray_err *e)
+{
+	struct inst_meta m;
+
+	return inst_meta_read(fd, st, has, &m, e) != 0 ? -1 : inst_item_set_meta(it, &m, e);
+}
+
+static int
+hash_file(struct looking *lk, struct looker *l, const struct dray_entry *en, struct inst_item *it, int fd,
+    struct dray_err *e)
+{
+	const struct dray_watch each = { watch, lk };
+	uint8_t sum[DRAY_SHA256_LEN];
+	uint64_t size;
+
+	if (dray_sha256_fd_watch(l->hash, fd, l->buf, READ_BYTES, &each, &size, sum, e) != 0) {
+		/* a repair replaces what the disk does not give back; its bytes are like no others */
+		if (lk->pl->policy->repair == NULL || e->code != DRAY_E_IO || errno != EIO)
+			return -1;
+		dray_err_clear(e);
+		return 0;
+	}
+	if (size != it->id.size)
+		return dray_fail(e, DRAY_E_DRIFT, "changed while it was being read");
+	return inst_item_set_sum(lk->pl->ix, en, it, sum, e);
+}
+
 /* a file or directory through its handle: what the handle says counts, not what the name said a moment ago */
 static int
 look_open(struct looking *lk, struct looker *l, const struct dray_entry *en, struct inst_item *it, int dir,
     const char *leaf, struct dray_stat *st, uint16_t has, struct dray_err *e)
 {
 	const struct inst_planning *pl = lk->pl;
-	const struct dray_watch each = { watch, lk };
 	bool is_dir = it->id.type == DRAY_DIR;
 	struct inst_ident again;
-	uint64_t size;
 	int fd, rc = -1;
 
 	fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (is_dir ? O_DIRECTORY : 0));
 	if (fd == -1) {
 		if (denied(errno)) {
 			it->unreadable = true;
-			return inst_meta_read(-1, st, has & (uint16_t)~DRAY_HAS_XATTRS, &it->meta, e);
+			return read_meta(it, -1, st, has & (uint16_t)~DRAY_HAS_XATTRS, e);
 		}
 		return dray_fail_errno(e, "open");
 	}
@@ -213,24 +249,10 @@ look_open(struct looking *lk, struct looker *l, const struct dray_entry *en, str
 		goto out;
 	}
 	it->id = again;
-	if (!is_dir) {
-		if (dray_sha256_fd_watch(l->hash, fd, l->buf, READ_BYTES, &each, &size, it->sha256, e) != 0) {
-			/* a repair replaces what the disk does not give back; its bytes are like no others */
-			if (pl->policy->repair == NULL || e->code != DRAY_E_IO || errno != EIO)
-				goto out;
-			dray_err_clear(e);
-			memset(it->sha256, 0, sizeof(it->sha256));
-			size = it->id.size;
-		}
-		if (size != it->id.size) {
-			dray_fail(e, DRAY_E_DRIFT, "changed while it was being read");
-			goto out;
-		}
-	}
-	if (inst_meta_read(fd, st, has, &it->meta, e) != 0)
+	if ((!is_dir && hash_file(lk, l, en, it, fd, e) != 0) || read_meta(it, fd, st, has, e) != 0)
 		goto out;
 	if (is_dir && !target_is_dir(pl, en) && !it->untouched) {
-		rc = find_foreign(pl, l, en, fd, &it->foreign, e);
+		rc = find_foreign(pl, l, en, fd, it, e);
 		fd = -1;
 		goto out;
 	}
@@ -298,9 +320,7 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 		return errno == ENOENT ? 0 : dray_fail_errno(e, "look at");
 	}
 	inst_ident_from(&st, &it->id);
-	it->nlink = st.nlink;
-	it->rdev_major = st.rdev_major;
-	it->rdev_minor = st.rdev_minor;
+	it->nlink = st.nlink < UINT32_MAX ? (uint32_t)st.nlink : UINT32_MAX;
 	it->locks = st.locks;
 	/* overlayfs gives files devices of their own: only a directory can be a subvolume, and only a mount has another id */
 	if ((it->id.type == DRAY_DIR || st.mnt_id == 0 || st.mnt_id != l->up_mnt) &&
@@ -312,7 +332,9 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 		return look_open(lk, l, en, it, dir, leaf, &st, has, e);
 	if (it->id.type == DRAY_SYMLINK && read_link(dir, leaf, it, e) != 0)
 		return -1;
-	return inst_meta_read(-1, &st, has, &it->meta, e);
+	if (inst_is_device(it->id.type) && read_device(&st, it, e) != 0)
+		return -1;
+	return read_meta(it, -1, &st, has, e);
 }
 
 static int

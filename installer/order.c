@@ -146,7 +146,7 @@ static int
 fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct inst_op *op, bool times,
     struct dray_err *e)
 {
-	struct inst_meta *after = &op->attrs->after;
+	struct inst_meta *after = &op->attrs->after, live = inst_item_meta(it);
 	struct dray_state s;
 
 	if (!inst_item_target(pl, it, &s))
@@ -168,10 +168,10 @@ fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct ins
 	}
 	if (times && (after->has & DRAY_HAS_MTIME) == 0) {
 		after->has |= DRAY_HAS_MTIME;
-		after->mtime_sec = it->meta.mtime_sec;
-		after->mtime_nsec = it->meta.mtime_nsec;
+		after->mtime_sec = it->id.mtime_sec;
+		after->mtime_nsec = it->id.mtime_nsec;
 	}
-	return inst_meta_pick(&it->meta, after, &op->attrs->before, e);
+	return inst_meta_pick(&live, after, &op->attrs->before, e);
 }
 
 static void
@@ -257,7 +257,11 @@ look_parent(const struct inst_planning *pl, struct dray_walk *w, const struct pa
 		    dray_quote(d->path, d->len, quoted, sizeof(quoted)));
 	it->row = inst_where_row(pl->plan, d->path, d->len);
 	it->locks = st.locks;
-	return inst_meta_read(-1, &st, DRAY_HAS_MTIME, &it->meta, e);
+	it->has = DRAY_HAS_MTIME;
+	it->mode = (uint16_t)(st.mode & 07777);
+	it->uid = st.uid;
+	it->gid = st.gid;
+	return 0;
 }
 
 /* the time of one directory; @must: something was swapped in it, else only when the release's time differs */
@@ -289,7 +293,7 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 	}
 	known = row != DRAY_NONE && it->row != DRAY_NONE && inst_item_target(pl, it, &s) && s.type == DRAY_DIR;
 	if (!must && (!known || !s.has_mtime ||
-	    (s.mtime_sec == it->meta.mtime_sec && s.mtime_nsec == it->meta.mtime_nsec)))
+	    (s.mtime_sec == it->id.mtime_sec && s.mtime_nsec == it->id.mtime_nsec)))
 		return 0;
 	if ((m = add(mk, e)) == NULL || make_meta(m, e) != 0)
 		return -1;
@@ -305,8 +309,8 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 		m->entry = row;
 		return fill_meta(pl, it, m, true, e);
 	}
-	m->attrs->after = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = it->meta.mtime_sec,
-	    .mtime_nsec = it->meta.mtime_nsec };
+	m->attrs->after = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = it->id.mtime_sec,
+	    .mtime_nsec = it->id.mtime_nsec };
 	m->attrs->before = m->attrs->after;
 	return 0;
 }

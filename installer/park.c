@@ -14,22 +14,22 @@
 
 /* keep a copy of @dir/@name */
 static int
-add_local(struct inst_item *it, const char *dir, size_t dir_len, const char *name, struct dray_err *e)
+add_local(struct inst_rare *r, const char *dir, size_t dir_len, const char *name, struct dray_err *e)
 {
 	size_t n = strlen(name), len = dir_len + 1 + n;
 	char *path, **v;
 
 	if (len >= DRAY_PATH_MAX)
 		return dray_fail(e, DRAY_E_SYSTEM, "a path inside is longer than %d bytes", DRAY_PATH_MAX - 1);
-	if ((v = realloc(it->locals, (it->n_locals + 1) * sizeof(*v))) == NULL)
+	if ((v = realloc(r->locals, (r->n_locals + 1) * sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	it->locals = v;
+	r->locals = v;
 	if ((path = malloc(len + 1)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	memcpy(path, dir, dir_len);
 	path[dir_len] = '/';
 	memcpy(path + dir_len + 1, name, n + 1);
-	v[it->n_locals++] = path;
+	v[r->n_locals++] = path;
 	return 0;
 }
 
@@ -65,6 +65,7 @@ list(const struct inst_planning *pl, struct inst_item *it, const struct dray_ent
 	const char *path = en->path;
 	char buf[DRAY_PATH_MAX];
 	size_t len = en->len;
+	struct dray_err why;
 	struct dirent *d;
 
 	if (!inst_where(pl->plan, false, &path, &len, buf))
@@ -74,20 +75,21 @@ list(const struct inst_planning *pl, struct inst_item *it, const struct dray_ent
 			continue;
 		if (is_known(pl, en, d->d_name))
 			continue;
-		if (add_local(it, path, len, d->d_name, e) != 0)
+		if (add_local(it->rare, path, len, d->d_name, e) != 0)
 			return -1;
 		/* a mount would go along with the directory, or keep it from going */
-		if (it->broke == NULL && inst_tree_no_mount(dirfd(dir), d->d_name, e) != 0) {
+		if (it->rare->broke == NULL && inst_tree_no_mount(dirfd(dir), d->d_name, e) != 0) {
 			if (e->code != DRAY_E_SYSTEM)
 				return -1;
-			if ((it->broke = strdup(e->text)) == NULL)
-				return dray_fail(e, DRAY_E_IO, "out of memory");
+			why = *e;
+			if (inst_item_broke(it, why.text, e) != 0)
+				return -1;
 			dray_err_clear(e);
 		}
 	}
 	if (errno != 0)
 		return dray_fail_errno(e, "read directory");
-	inst_park_sort(it->locals, it->n_locals);
+	inst_park_sort(it->rare->locals, it->rare->n_locals);
 	return 0;
 }
 

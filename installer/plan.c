@@ -101,9 +101,7 @@ choose(struct inst_planning *pl, struct dray_err *e)
 		dray_index_entry(pl->ix, i, &en);
 		if (pl->plan->decides[i] == 0 && groups[group_of(pl, &en)] == 0)
 			continue;
-		it->row = i;
-		it->up = it->top = DRAY_NONE;
-		it->untouched = pl->plan->decides[i] == 0;
+		inst_item_init(it, i, pl->plan->decides[i] == 0);
 		pl->n++;
 	}
 	free(groups);
@@ -145,16 +143,12 @@ add_parents(struct inst_planning *pl, struct dray_err *e)
 			if (pl->at[row] != DRAY_NONE)
 				break;	/* and so are those above it, or they will be for its own sake */
 			if (pl->n == cap) {
-				cap = cap * 2 + 16;
+				cap += cap / 4 + 16;
 				if ((p = realloc(pl->items, cap * sizeof(*p))) == NULL)
 					return dray_fail(e, DRAY_E_IO, "out of memory");
 				pl->items = p;
 			}
-			p = &pl->items[pl->n];
-			memset(p, 0, sizeof(*p));
-			p->row = row;
-			p->up = p->top = DRAY_NONE;
-			p->untouched = true;
+			inst_item_init(&pl->items[pl->n], row, true);
 			pl->at[row] = (uint32_t)pl->n++;
 		}
 	}

@@ -16,33 +16,6 @@
 
 enum { BUF = 256 * 1024 };
 
-/* content row that a looked-at file holds, DRAY_NONE: none that the bundle knows */
-static uint32_t
-content_of(const struct inst_planning *pl, const struct inst_item *it, const struct dray_entry *en)
-{
-	struct dray_content c;
-	struct dray_state s;
-	struct dray_alt alt;
-
-	for (uint32_t k = 0; k <= en->alt_count; k++) {
-		uint32_t row = en->target;
-
-		if (k < en->alt_count) {
-			dray_index_alt(pl->ix, en->alt_first + k, &alt);
-			row = alt.state;
-		}
-		if (row == DRAY_NONE)
-			continue;
-		dray_index_state(pl->ix, row, &s);
-		if (s.type != DRAY_FILE)
-			continue;
-		dray_index_content(pl->ix, s.content, &c);
-		if (c.size == it->id.size && memcmp(c.sha256, it->sha256, DRAY_SHA256_LEN) == 0)
-			return s.content;
-	}
-	return DRAY_NONE;
-}
-
 int
 inst_live(struct inst_planning *pl, struct dray_err *e)
 {
@@ -66,7 +39,7 @@ inst_live(struct inst_planning *pl, struct dray_err *e)
 			const struct inst_item *it = &pl->items[pl->at[i]];
 
 			if (it->way == INST_WAY_THERE && it->id.type == DRAY_FILE && !it->unreadable)
-				content = content_of(pl, it, &en);
+				content = it->content;
 		} else if (en.target != DRAY_NONE) {
 			dray_index_state(pl->ix, en.target, &s);
 			content = s.type == DRAY_FILE ? s.content : DRAY_NONE;

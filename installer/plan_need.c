@@ -134,7 +134,7 @@ no_recipe(struct inst_planning *pl, struct inst_item *it, uint32_t content, stru
 	struct dray_content c;
 	struct dray_recipe r;
 	struct dray_entry en;
-	char q[100];
+	char q[100], why[sizeof(text) + sizeof(q)];
 
 	pl->plan->lacking++;
 	it->decision = INST_D_CONFLICT;
@@ -145,10 +145,10 @@ no_recipe(struct inst_planning *pl, struct inst_item *it, uint32_t content, stru
 	dray_index_recipe(pl->ix, c.recipe_first, &r);
 	if (!path_of(pl, inst_recipe_missing(pl->ix, content, &r, pl->plan->live_of), &en))
 		return 0;
-	if ((it->broke = malloc(sizeof(text) + sizeof(q))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	snprintf(it->broke, sizeof(text) + sizeof(q), "%s%s", text, dray_quote(en.path, en.len, q, sizeof(q)));
-	it->why = it->broke;
+	snprintf(why, sizeof(why), "%s%s", text, dray_quote(en.path, en.len, q, sizeof(q)));
+	if (inst_item_broke(it, why, e) != 0)
+		return -1;
+	it->why = it->rare->broke;
 	return 0;
 }
 
@@ -283,7 +283,7 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 		struct inst_item *it = &pl->items[pl->at[p->nodes[i].entry]];
 
 		if (!p->nodes[i].from_live && inst_item_target(pl, it, &s) && s.type == DRAY_FILE &&
-		    p->recipe_of[s.content] == INST_RECIPE_NONE && it->broke == NULL && no_recipe(pl, it, s.content, e) != 0)
+		    p->recipe_of[s.content] == INST_RECIPE_NONE && inst_rare(it)->broke == NULL && no_recipe(pl, it, s.content, e) != 0)
 			goto out;
 	}
 	need_room(pl);

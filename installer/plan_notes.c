@@ -71,11 +71,12 @@ note_along(struct inst_planning *pl, char *path, const char *fmt, ...)
 static int
 locals(struct inst_planning *pl, struct inst_item *it)
 {
+	struct inst_rare *r = it->rare;
 	char *path;
 
-	for (size_t i = 0; it->takes && i < it->n_locals; i++) {
-		path = it->locals[i];
-		it->locals[i] = NULL;
+	for (size_t i = 0; it->takes && r != NULL && i < r->n_locals; i++) {
+		path = r->locals[i];
+		r->locals[i] = NULL;
 		if (note_along(pl, path, "made here; goes into the stash with its directory") != 0)
 			return -1;
 	}
@@ -86,14 +87,15 @@ locals(struct inst_planning *pl, struct inst_item *it)
 static const char *
 holder(const struct inst_planning *pl, const struct inst_item *it, char *buf, size_t cap)
 {
-	const struct inst_item *at = it->foreign == NULL && it->stays ? &pl->items[it->stays_for] : it;
+	const struct inst_item *at = inst_rare(it)->foreign == NULL && it->stays ? &pl->items[it->stays_for] : it;
+	const char *foreign = inst_rare(at)->foreign;
 	char path[DRAY_PATH_MAX + 256];
 	struct dray_entry en;
 	int n;
 
 	dray_index_entry(pl->ix, at->row, &en);
-	n = snprintf(path, sizeof(path), "%.*s%s%s", (int)en.len, en.path, at->foreign != NULL ? "/" : "",
-	    at->foreign != NULL ? at->foreign : "");
+	n = snprintf(path, sizeof(path), "%.*s%s%s", (int)en.len, en.path, foreign != NULL ? "/" : "",
+	    foreign != NULL ? foreign : "");
 	return dray_quote(path, n > 0 && (size_t)n < sizeof(path) ? (size_t)n : en.len, buf, cap);
 }
 

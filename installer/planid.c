@@ -37,27 +37,30 @@ put_meta(struct inst_fields *l, const struct inst_meta *m, bool plain)
 }
 
 static void
-put_old(struct inst_fields *l, const struct inst_item *it, bool plain)
+put_old(const struct inst_planning *pl, struct inst_fields *l, const struct inst_item *it, bool plain)
 {
+	const struct inst_rare *r = inst_rare(it);
+	struct inst_meta m = inst_item_meta(it);
+
 	inst_field_u32(l, it->id.type);
 	if (it->id.type == DRAY_ABSENT)
 		return;
 	switch (it->id.type) {
 	case DRAY_FILE:
-		inst_field(l, it->sha256, sizeof(it->sha256));
+		inst_field(l, inst_item_sum(pl->ix, it), 32);
 		break;
 	case DRAY_SYMLINK:
-		inst_field(l, it->link, it->link_len);
+		inst_field(l, r->link, r->link_len);
 		break;
 	case DRAY_CHARDEV:
 	case DRAY_BLOCKDEV:
-		inst_field_u32(l, it->rdev_major);
-		inst_field_u32(l, it->rdev_minor);
+		inst_field_u32(l, r->rdev_major);
+		inst_field_u32(l, r->rdev_minor);
 		break;
 	default:
 		break;
 	}
-	put_meta(l, &it->meta, plain);
+	put_meta(l, &m, plain);
 }
 
 static void
@@ -116,7 +119,7 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
 		inst_field(&l, en.path, en.len);
-		put_old(&l, it, pl->policy->no_owner);
+		put_old(pl, &l, it, pl->policy->no_owner);
 		/* the time of a directory moves whenever anything is made in it: no decision hangs on it */
 		inst_field_u32(&l, it->times_only ? INST_D_SAME : it->decision);
 		inst_field_u32(&l, it->park ? 1 : 0);

@@ -32,52 +32,59 @@ enum inst_decision {
 
 enum inst_way { INST_WAY_THERE, INST_WAY_MISSING, INST_WAY_NO_DIR };	/* the parent: as dray_walk_parent says */
 
-/* one path that is looked at: facts first, then what is decided */
-struct inst_item {
-	uint32_t row;		/* of the index */
-	uint32_t up;		/* nearest item above it, or DRAY_NONE */
-	uint32_t top;		/* the item whose op carries this one along (a directory moved as a whole), or DRAY_NONE */
-
-	uint8_t way;
-	bool untouched;		/* the release does not change it; looked at for the sake of others, not looked after */
-	bool unreadable;
-	uint8_t up_site, site;	/* of the directory it lies in, and its own: rows of planning.sites */
-	uint8_t up_locks, locks;	/* DRAY_LOCK_* of both */
-	struct inst_ident id;
-	uint64_t nlink;
-	uint32_t rdev_major, rdev_minor;
-	uint8_t sha256[32];	/* files */
+/* what few paths have; see inst_rare */
+struct inst_rare {
+	uint8_t sha256[32];	/* of a file whose content is none of those that the index has for its path */
 	char *link;		/* symlinks: target, NUL-terminated; owned */
 	size_t link_len;
-	struct inst_meta meta;	/* live attributes; owned */
+	uint32_t rdev_major, rdev_minor;	/* devices */
+	uint8_t *xattrs;	/* as in inst_meta; owned */
+	uint32_t n_xattrs, xattrs_len;
 	char *foreign;		/* a directory that shall go: first name in it that no release knows; owned */
 	char **locals;		/* ... and, when they may go along, all of them as paths, in path order; owned */
 	size_t n_locals;
+	char *broke;		/* owned: a text of its own, e.g. which file a slim bundle builds on is not here */
+};
 
-	uint8_t decision;
-	uint8_t note;		/* KEEP: enum inst_note_kind + 1, else 0 */
-	bool is_target;		/* type and content are the target's already */
-	bool park, edited;	/* a local edit is replaced / keeps its content */
-	bool park_inside;	/* something beneath it is a local edit */
-	bool stays;		/* a directory that shall go holds something that does not: stays_for, or foreign */
-	bool fixed;		/* ... and that cannot be taken along: on another mount, not readable */
-	bool asks;		/* CONFLICT: a symlink for a directory, to be decided by --symlink */
-	bool covers;		/* KEEP: a symlink for a directory; nothing beneath it is done */
-	bool takes;		/* a directory that goes with all that is local in it, or such a thing itself */
-	bool forced;		/* deleted here, made again because something new goes into it */
-	bool lost;		/* local attributes are replaced */
-	bool outside;		/* the old file has other names */
-	bool split;		/* first name of its group on this file system, others lie on another one */
-	bool silent;		/* META: another name of the same object has the op */
-	bool from_live;
-	bool times_only;	/* META: a directory, and only its time differs: the release set another one */
-	bool follow;		/* its time differs, but by local doing: set along with other changes, never alone */
+/* one path that is looked at: facts first, then what is decided. There may be a hundred thousand, so it is kept small */
+struct inst_item {
+	struct inst_ident id;
+	struct inst_rare *rare;	/* owned; NULL: all of it is zero */
+	const char *why;	/* CONFLICT, BLOCKED: static text, or rare->broke */
+	uint64_t bases;		/* bit mask of bases it matches */
+	uint32_t row;		/* of the index */
+	uint32_t up;		/* nearest item above it, or DRAY_NONE */
+	uint32_t top;		/* the item whose op carries this one along (a directory moved as a whole), or DRAY_NONE */
+	uint32_t content;	/* files: row of the index, or DRAY_NONE; see inst_item_sum */
+	uint32_t nlink;		/* UINT32_MAX: so many or more */
+	uint32_t uid, gid;	/* live attributes, with @has, @mode, the times in @id and rare->xattrs: inst_item_meta */
 	uint32_t live_row;
 	uint32_t stays_for;
 	uint32_t made;		/* order.c: its op before sorting, or DRAY_NONE */
-	uint64_t bases;		/* bit mask of bases it matches */
-	const char *why;	/* CONFLICT, BLOCKED: static text, or @broke */
-	char *broke;		/* owned: a text of its own, e.g. which file a slim bundle builds on is not here */
+	uint16_t has, mode;
+	uint8_t way;
+	uint8_t up_site, site;	/* of the directory it lies in, and its own: rows of planning.sites */
+	uint8_t up_locks, locks;	/* DRAY_LOCK_* of both */
+	uint8_t decision;
+	uint8_t note;		/* KEEP: enum inst_note_kind + 1, else 0 */
+	bool untouched : 1;	/* the release does not change it; looked at for the sake of others, not looked after */
+	bool unreadable : 1;
+	bool is_target : 1;	/* type and content are the target's already */
+	bool park : 1, edited : 1;	/* a local edit is replaced / keeps its content */
+	bool park_inside : 1;	/* something beneath it is a local edit */
+	bool stays : 1;		/* a directory that shall go holds something that does not: stays_for, or foreign */
+	bool fixed : 1;		/* ... and that cannot be taken along: on another mount, not readable */
+	bool asks : 1;		/* CONFLICT: a symlink for a directory, to be decided by --symlink */
+	bool covers : 1;	/* KEEP: a symlink for a directory; nothing beneath it is done */
+	bool takes : 1;		/* a directory that goes with all that is local in it, or such a thing itself */
+	bool forced : 1;	/* deleted here, made again because something new goes into it */
+	bool lost : 1;		/* local attributes are replaced */
+	bool outside : 1;	/* the old file has other names */
+	bool split : 1;		/* first name of its group on this file system, others lie on another one */
+	bool silent : 1;	/* META: another name of the same object has the op */
+	bool from_live : 1;
+	bool times_only : 1;	/* META: a directory, and only its time differs: the release set another one */
+	bool follow : 1;	/* its time differs, but by local doing: set along with other changes, never alone */
 };
 
 enum { INST_MARK_DECIDED = 1,	/* --symlink names it */
@@ -135,7 +142,25 @@ bool inst_state_is(const struct dray_index *ix, const struct dray_state *s, cons
 
 /* look_items.c */
 DRAY_MUST_CHECK int inst_look_items(struct inst_planning *pl, size_t first, struct dray_err *e);
+
+/* item.c */
+void inst_item_init(struct inst_item *it, uint32_t row, bool untouched);
 void inst_item_free(struct inst_item *it);
+/** inst_rare - to read: never NULL */
+const struct inst_rare *inst_rare(const struct inst_item *it);
+/** inst_rare_new - to fill: made if there is none; NULL: out of memory, @e tells */
+struct inst_rare *inst_rare_new(struct inst_item *it, struct dray_err *e);
+/** inst_item_sum - SHA-256 of a live file, 32 bytes; all zero when it could not be read */
+const uint8_t *inst_item_sum(const struct dray_index *ix, const struct inst_item *it);
+/** inst_item_set_sum - keeps @sum as a row of @en's contents if it is one of them */
+DRAY_MUST_CHECK int inst_item_set_sum(const struct dray_index *ix, const struct dray_entry *en, struct inst_item *it,
+    const uint8_t sum[32], struct dray_err *e);
+/** inst_item_meta - its attributes, a view: xattrs stay the item's */
+struct inst_meta inst_item_meta(const struct inst_item *it);
+/** inst_item_set_meta - takes @m, whose time must be that of it->id */
+DRAY_MUST_CHECK int inst_item_set_meta(struct inst_item *it, struct inst_meta *m, struct dray_err *e);
+/** inst_item_broke - a reason of its own, copied */
+DRAY_MUST_CHECK int inst_item_broke(struct inst_item *it, const char *text, struct dray_err *e);
 
 /* decide.c */
 DRAY_MUST_CHECK int inst_decide(struct inst_planning *pl, struct dray_err *e);

@@ -215,7 +215,8 @@ static int
 ask(const struct inst_planning *pl, struct inst_item *it, const struct dray_entry *en, struct dray_err *e)
 {
 	static const char text[] = "is a symlink here, a directory in the release";
-	char words[INST_LEAD_TEXT], buf[DRAY_PATH_MAX];
+	char words[INST_LEAD_TEXT], buf[DRAY_PATH_MAX], why[sizeof(text) + sizeof(words) + 4];
+	const struct inst_rare *r = inst_rare(it);
 	const char *path = en->path;
 	size_t len = en->len;
 	struct inst_lead l;
@@ -228,15 +229,15 @@ ask(const struct inst_planning *pl, struct inst_item *it, const struct dray_entr
 		return 0;
 	dray_walk_init(&w, pl->root);
 	w.component_walk = pl->o->component_walk;
-	rc = inst_lead_find(&w, path, len, it->link, it->link_len, &l, e);
+	rc = inst_lead_find(&w, path, len, r->link, r->link_len, &l, e);
 	dray_walk_close(&w);
 	if (rc != 0)
 		return -1;
-	inst_lead_text(&l, it->link, it->link_len, words);
-	if ((it->broke = malloc(sizeof(text) + sizeof(words) + 4)) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	snprintf(it->broke, sizeof(text) + sizeof(words) + 4, "%s (%s)", text, words);
-	it->why = it->broke;
+	inst_lead_text(&l, r->link, r->link_len, words);
+	snprintf(why, sizeof(why), "%s (%s)", text, words);
+	if (inst_item_broke(it, why, e) != 0)
+		return -1;
+	it->why = it->rare->broke;
 	return 0;
 }
 
