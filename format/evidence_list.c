@@ -13,7 +13,6 @@
 #include "dray/num.h"
 
 #define HEADER 16u
-#define SIDE_MAX (2u + 12u + 32u)
 #define FLAGS (DRAY_EV_PARKED | DRAY_EV_EDIT | DRAY_EV_ATTRS | DRAY_EV_CONFIG)
 #define HAS (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID)
 
@@ -29,13 +28,31 @@ grow(struct dray_ev_writer *w, size_t more, struct dray_err *e)
 		return dray_fail(e, DRAY_E_IO, "the list of paths is longer than %zu bytes", (size_t)DRAY_EV_LIST_MAX);
 	while (cap < w->len + more)
 		cap *= 2;
-	if (cap == w->cap)
+	if (cap == w->cap || w->dry)
 		return 0;
 	if ((p = realloc(w->p, cap)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	w->p = p;
 	w->cap = cap;
 	return 0;
+}
+
+int
+dray_ev_reserve(struct dray_ev_writer *w, size_t len, struct dray_err *e)
+{
+	if (len > DRAY_EV_LIST_MAX || (w->p = malloc(len + 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "no memory for a list of %zu bytes", len);
+	w->cap = len + 1;
+	return 0;
+}
+
+static size_t
+side_len(const struct dray_ev_side *s)
+{
+	if (s->type == DRAY_ABSENT)
+		return 1;
+	return 2 + ((s->has & DRAY_HAS_MODE) != 0 ? 4u : 0) + ((s->has & DRAY_HAS_UID) != 0 ? 4u : 0) +
+	    ((s->has & DRAY_HAS_GID) != 0 ? 4u : 0) + (s->type == DRAY_FILE || s->type == DRAY_SYMLINK ? 32u : 0);
 }
 
 static uint8_t *
@@ -67,7 +84,7 @@ put_side(uint8_t *p, const struct dray_ev_side *s)
 int
 dray_ev_add(struct dray_ev_writer *w, const struct dray_ev_row *row, struct dray_err *e)
 {
-	size_t shared = 0, rest;
+	size_t shared = 0, rest, n;
 	uint8_t *p;
 
 	if (w->len == 0) {
@@ -80,16 +97,19 @@ dray_ev_add(struct dray_ev_writer *w, const struct dray_ev_row *row, struct dray
 	rest = row->len - shared;
 	if (row->len >= sizeof(w->path) || w->rows == UINT32_MAX)
 		return dray_fail(e, DRAY_E_IO, "the list of paths has no room for such a path");
-	if (grow(w, 6 + rest + (size_t)2 * SIDE_MAX, e) != 0)
+	n = 6 + rest + side_len(&row->before) + side_len(&row->after);
+	if (grow(w, n, e) != 0)
 		return -1;
-	p = w->p + w->len;
-	p[0] = (uint8_t)row->change;
-	p[1] = row->flags;
-	dray_put_u16(p + 2, (uint16_t)shared);
-	dray_put_u16(p + 4, (uint16_t)rest);
-	memcpy(p + 6, row->path + shared, rest);
-	p = put_side(put_side(p + 6 + rest, &row->before), &row->after);
-	w->len = (size_t)(p - w->p);
+	if (!w->dry) {
+		p = w->p + w->len;
+		p[0] = (uint8_t)row->change;
+		p[1] = row->flags;
+		dray_put_u16(p + 2, (uint16_t)shared);
+		dray_put_u16(p + 4, (uint16_t)rest);
+		memcpy(p + 6, row->path + shared, rest);
+		put_side(put_side(p + 6 + rest, &row->before), &row->after);
+	}
+	w->len += n;
 	memcpy(w->path, row->path, row->len);
 	w->last = row->len;
 	w->rows++;
@@ -104,6 +124,8 @@ dray_ev_end(struct dray_ev_writer *w, struct dray_err *e)
 			return -1;
 		w->len = HEADER;
 	}
+	if (w->dry)
+		return 0;
 	memcpy(w->p, magic, sizeof(magic));
 	dray_put_u32(w->p + 8, 1);
 	dray_put_u32(w->p + 12, w->rows);

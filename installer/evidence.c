@@ -149,16 +149,16 @@ set_triggers(struct dray_json *o, const struct inst_plan *p, const struct dray_d
 }
 
 static int
-set_list(struct dray_json *o, const struct inst_plan *p, struct dray_err *e)
+set_list(struct dray_json *o, const struct dray_ev_writer *w, struct dray_err *e)
 {
 	struct dray_json *list = dray_json_set_obj(o, "list");
 	uint8_t sum[32];
 
-	if (dray_sha256_bytes(p->list.p, p->list.len, sum, e) != 0)
+	if (dray_sha256_bytes(w->p, w->len, sum, e) != 0)
 		return -1;
 	set_hex(list, "sha256", sum);
-	dray_json_set_int(list, "size", (int64_t)p->list.len);
-	dray_json_set_int(list, "rows", (int64_t)p->list.rows);
+	dray_json_set_int(list, "size", (int64_t)w->len);
+	dray_json_set_int(list, "rows", (int64_t)w->rows);
 	return 0;
 }
 
@@ -167,6 +167,7 @@ inst_evidence_stage(const struct inst_state *s, struct inst_tx *tx, const struct
     const struct inst_policy *policy, const struct dray_bundle *b, struct dray_err *e)
 {
 	struct dray_json *o = dray_json_new_obj();
+	struct dray_ev_writer list = { .p = NULL };
 	struct inst_installed release;
 	char *text = NULL;
 	uint64_t last;
@@ -189,12 +190,13 @@ inst_evidence_stage(const struct inst_state *s, struct inst_tx *tx, const struct
 	set_hex(o, "plan_id", p->id);
 	set_signers(o, b);
 	set_decisions(o, p);
-	if (set_triggers(o, p, dray_bundle_desc(b), e) != 0 || set_list(o, p, e) != 0 || dray_json_write(o, &text, &len, e) != 0 ||
-	    inst_write_file(tx->dir, "paths", p->list.p, p->list.len, 0600, e) != 0 ||
+	if (set_triggers(o, p, dray_bundle_desc(b), e) != 0 || inst_facts_list(p, &list, e) != 0 || set_list(o, &list, e) != 0 || dray_json_write(o, &text, &len, e) != 0 ||
+	    inst_write_file(tx->dir, "paths", list.p, list.len, 0600, e) != 0 ||
 	    inst_write_file(tx->dir, RUN, text, len, 0600, e) != 0)
 		goto out;
 	rc = 0;
 out:
+	dray_ev_free(&list);
 	dray_json_free(o);
 	free(text);
 	return rc == 0 ? 0 : dray_wrap(e, "evidence");

@@ -85,6 +85,12 @@ split_groups(struct inst_plan *p, struct dray_err *e)
 	return 0;
 }
 
+static bool
+goes_along(const struct inst_item *it)
+{
+	return it->top != DRAY_NONE && it->id.type != DRAY_ABSENT;
+}
+
 /* what a directory takes along on its way out: the recheck must not stop at its door */
 static int
 list_inside(struct inst_planning *pl, struct dray_err *e)
@@ -92,13 +98,16 @@ list_inside(struct inst_planning *pl, struct dray_err *e)
 	struct inst_plan *p = pl->plan;
 	struct inst_inside *in;
 	struct dray_entry en;
+	size_t n = 0;
 
-	if ((p->inside = calloc(pl->n + 1, sizeof(*p->inside))) == NULL)
+	for (size_t i = 0; i < pl->n; i++)
+		n += goes_along(&pl->items[i]);
+	if ((p->inside = calloc(n + 1, sizeof(*p->inside))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < pl->n; i++) {
 		const struct inst_item *it = &pl->items[i];
 
-		if (it->top == DRAY_NONE || it->id.type == DRAY_ABSENT)
+		if (!goes_along(it))
 			continue;
 		dray_index_entry(pl->ix, it->row, &en);
 		in = &p->inside[p->n_inside++];

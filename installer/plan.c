@@ -43,7 +43,8 @@ inst_plan_free(struct inst_plan *p)
 	inst_park_free(p->texts, p->n_texts);
 	inst_where_free(p);
 	inst_park_free(p->along, p->n_along);
-	dray_ev_free(&p->list);
+	free(p->facts);
+	free(p->sums);
 	free(p);
 }
 

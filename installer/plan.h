@@ -110,6 +110,18 @@ struct inst_node {
 	uint32_t live;		/* with from_live: index row whose live path holds it; mostly = entry, else another name of the group */
 };
 
+/* one path of the list that stays, before and after; what the index tells is not kept twice */
+struct inst_fact {
+	uint32_t row;		/* index */
+	uint32_t content;	/* DRAY_FILE before: index row; DRAY_NONE: the next of plan->sums */
+	uint32_t uid, gid;
+	uint16_t mode;
+	uint8_t type, has;	/* as in dray_ev_side */
+	uint8_t flags;
+	char change;
+};
+struct inst_sum { uint8_t sha256[32]; };
+
 enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_PARKED,	/* local edit replaced, old copy kept */
 	INST_NOTE_KEPT_DELETED,	/* deleted here, stays deleted */
@@ -161,7 +173,11 @@ struct inst_plan {
 	uint32_t *recipe_of;		/* per content row: ordinal of the recipe chosen, or INST_RECIPE_* (recipe.h) */
 	char **texts;			/* owned: paths of ops that lie elsewhere */
 	size_t n_texts;
-	struct dray_ev_writer list;	/* every path it changes or leaves alone, before and after: stays as evidence */
+	struct inst_fact *facts;	/* every path it changes or leaves alone: what stays as evidence */
+	size_t n_facts;
+	struct inst_sum *sums;		/* hashes of what was there, for facts whose hash the index does not have */
+	size_t n_sums;
+	uint64_t list_len;		/* bytes of the list that inst_facts_list makes of them */
 	bool due[DRAY_MAX_TRIGGERS];	/* triggers of the descriptor whose paths it changes */
 };
 
@@ -189,6 +205,9 @@ bool inst_site_short(const struct inst_plan *p, size_t site, uint64_t *bytes, ui
 
 /** inst_plan_verdict - 0, or the refusal: 20, 21, 22, all reasons counted, the first ones named */
 DRAY_MUST_CHECK int inst_plan_verdict(const struct inst_plan *p, struct dray_err *e);
+
+/** inst_facts_list - the list of paths that stays; dray_ev_free */
+DRAY_MUST_CHECK int inst_facts_list(const struct inst_plan *p, struct dray_ev_writer *w, struct dray_err *e);
 
 /** inst_plan_recheck - right before commit: is every op's old identity still there? DRAY_E_DRIFT names the first. */
 DRAY_MUST_CHECK int inst_plan_recheck(int rootfd, const struct inst_plan *p, unsigned threads, struct dray_err *e);

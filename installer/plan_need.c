@@ -202,7 +202,7 @@ need_room(struct inst_planning *pl)
 		if (op->kind == INST_OP_SWAP && op->old.type == DRAY_ABSENT)
 			p->sites[op->site].names_added++;
 	}
-	root->need_bytes = plus(root->need_bytes, plus(STATE_BYTES, rounded(p->list.len, root->fs.block)));
+	root->need_bytes = plus(root->need_bytes, plus(STATE_BYTES, rounded(p->list_len, root->fs.block)));
 	root->need_bytes = plus(root->need_bytes, rounded(dray_bundle_head_len(pl->b), root->fs.block));
 	root->need_bytes = plus(root->need_bytes, rounded(own_size(), root->fs.block));
 	for (size_t i = 0; i < p->n_sites; i++) {

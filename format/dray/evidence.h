@@ -46,6 +46,7 @@ struct dray_ev_row {
 };
 
 struct dray_ev_writer {		/* starts as zero */
+	bool dry;		/* only @len and @rows are wanted */
 	uint8_t *p;		/* owned */
 	size_t len, cap;
 	uint32_t rows;
@@ -55,6 +56,8 @@ struct dray_ev_writer {		/* starts as zero */
 
 /** dray_ev_add - one row; paths in ascending release order */
 DRAY_MUST_CHECK int dray_ev_add(struct dray_ev_writer *w, const struct dray_ev_row *row, struct dray_err *e);
+/** dray_ev_reserve - room for a list of @len bytes, so that it is allocated once */
+DRAY_MUST_CHECK int dray_ev_reserve(struct dray_ev_writer *w, size_t len, struct dray_err *e);
 /** dray_ev_end - the header is filled in: p, len are the list */
 DRAY_MUST_CHECK int dray_ev_end(struct dray_ev_writer *w, struct dray_err *e);
 void dray_ev_free(struct dray_ev_writer *w);
