@@ -22,8 +22,10 @@ enum inst_diff {
 	INST_DIFFS
 };
 #define INST_DIFF_BIT(d) ((uint16_t)(1u << (d)))
+#define INST_CHECK_DIR_TIME 0x2000u	/* time of a directory, where that does not count: whatever is made in it moves it */
 #define INST_CHECK_UNREAD 0x4000u	/* could not be looked at by this user: not compared, or not all of it */
 #define INST_CHECK_BENEATH 0x8000u	/* missing because a directory above it is missing or something else */
+#define INST_CHECK_STATE (INST_CHECK_DIR_TIME | INST_CHECK_UNREAD | INST_CHECK_BENEATH)	/* no differences by themselves */
 
 extern const char *const inst_diff_name[INST_DIFFS];
 

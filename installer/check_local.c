@@ -5,6 +5,7 @@
 #include "installer/checking.h"
 
 #define MISSING INST_DIFF_BIT(INST_DIFF_MISSING)
+#define MTIME INST_DIFF_BIT(INST_DIFF_MTIME)
 #define GONE (MISSING | INST_DIFF_BIT(INST_DIFF_TYPE))	/* what lies beneath cannot be there */
 #define EDITED (INST_DIFF_BIT(INST_DIFF_TYPE) | INST_DIFF_BIT(INST_DIFF_CONTENT) | INST_DIFF_BIT(INST_DIFF_MTIME) | \
     INST_DIFF_BIT(INST_DIFF_LINKS))
@@ -39,7 +40,7 @@ inst_check_decided(const struct inst_check *c, uint32_t row)
 uint16_t
 inst_check_damage(const struct inst_check *c, uint32_t row)
 {
-	return c->diffs[row] & (uint16_t)~(inst_check_decided(c, row) | INST_CHECK_UNREAD | INST_CHECK_BENEATH);
+	return c->diffs[row] & (uint16_t)~(inst_check_decided(c, row) | INST_CHECK_STATE);
 }
 
 size_t
@@ -143,10 +144,9 @@ inst_check_local(struct inst_checking *ck, const struct dray_desc *desc)
 			continue;
 		c->why[row] = (uint8_t)reason(ck, row, &en, c->absent);
 		if (en.target != DRAY_NONE && !c->strict) {
-			/* whatever is made in a directory moves its time */
 			dray_index_state(ck->ix, en.target, &s);
-			if (s.type == DRAY_DIR)
-				c->diffs[row] &= (uint16_t)~INST_DIFF_BIT(INST_DIFF_MTIME);
+			if (s.type == DRAY_DIR && (c->diffs[row] & MTIME) != 0)
+				c->diffs[row] ^= MTIME | INST_CHECK_DIR_TIME;
 		}
 		if ((c->diffs[row] & INST_CHECK_BENEATH) == 0)
 			top = (c->diffs[row] & GONE) != 0 ? row : top;

@@ -42,7 +42,8 @@ verdict(const struct inst_front *f, const struct inst_check *c, struct dray_err 
 	if (c->differ > 0) {
 		dray_fail(e, DRAY_E_CONFLICT, "%zu of %zu entries differ from %s %s%s", c->differ, c->entries, d->product,
 		    d->version, c->unread > 0 ? ", and not all could be checked" : "");
-		return dray_hint(e, "nothing was changed; dray-install repair BUNDLE brings back what differs");
+		return dray_hint(e, "nothing was changed; dray-install repair BUNDLE%s brings back what differs",
+		    c->strict ? " /" : "");
 	}
 	if (c->unread > 0) {
 		dray_fail(e, DRAY_E_SYSTEM, "%zu of %zu entries could not be checked by this user", c->unread, c->entries);

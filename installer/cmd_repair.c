@@ -83,6 +83,7 @@ look(struct repairing *r, struct dray_err *e)
 		goto out;
 	}
 	f->policy.repair = r->chosen;
+	f->policy.named = f->n_paths;
 	rc = 0;
 out:
 	free(named);

@@ -183,12 +183,24 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 	return tool_json(o, e);
 }
 
+/* which two it lies between; a repair stays at one */
+static const char *
+releases(const struct generation *g, char *out, size_t cap)
+{
+	out[0] = '\0';
+	if (g->known && g->from.known && memcmp(g->from.id, g->to.id, sizeof(g->to.id)) == 0)
+		snprintf(out, cap, ", within %s", g->to.version);
+	else if (g->known)
+		snprintf(out, cap, "%s%s to %s", g->from.known ? ", from " : "", g->from.known ? g->from.version : "", g->to.version);
+	return out;
+}
+
 static void
 print_text(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n,
     const struct evidence *ev)
 {
 	const struct inst_installed *in = &f->anchor.installed;
-	char size[32];
+	char size[32], between[2 * 64 + 32];
 	bool back = false, parked = false;
 
 	if (in->known)
@@ -203,9 +215,8 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 	if (f->anchor.lost)
 		inst_say(f, "anchor.json is gone from %s: the next upgrade is trusted anew", f->st.rel);
 	for (size_t i = 0; i < n; i++) {
-		inst_say(f, "generation %u: %s%s%s%s%s, %s%s", (unsigned)g[i].number, g[i].state,
-		    g[i].known && g[i].from.known ? ", from " : "", g[i].known && g[i].from.known ? g[i].from.version : "",
-		    g[i].known ? " to " : "", g[i].known ? g[i].to.version : "", tool_human(g[i].bytes, size), g[i].unsynced ? ", made with --no-sync" : "");
+		inst_say(f, "generation %u: %s%s, %s%s", (unsigned)g[i].number, g[i].state, releases(&g[i], between, sizeof(between)),
+		    tool_human(g[i].bytes, size), g[i].unsynced ? ", made with --no-sync" : "");
 		inst_print_paths(f, "  parked there:", &g[i].parked);
 		inst_print_paths(f, "  part of it lies on file systems that are not mounted:", &g[i].missing);
 		back |= strcmp(g[i].state, "done") == 0;

@@ -4,6 +4,15 @@
  */
 #include "installer/planning.h"
 
+/* where a directory has to be: not replaced with all that it may hide before it was named */
+static const char *
+in_the_way(struct inst_item *it)
+{
+	it->asks = it->id.type != INST_SOCKET;
+	return it->id.type == DRAY_SYMLINK ? "is a symlink here, a directory in the release" :
+	    "is no directory here, but in the release";
+}
+
 /* looked at for the sake of others: a directory on the way to them, or another name of their file */
 static void
 decide_bystander(const struct inst_planning *pl, struct inst_item *it)
@@ -16,7 +25,7 @@ decide_bystander(const struct inst_planning *pl, struct inst_item *it)
 	else if (it->id.type == DRAY_ABSENT)
 		inst_keep(it, INST_NOTE_KEPT_DELETED);	/* but comes back if it is a directory that something goes into */
 	else if (wanted && s.type == DRAY_DIR && inst_has_children(pl, it))
-		inst_conflict(it, "is no directory here, but in the release");
+		inst_conflict(it, in_the_way(it));
 	else
 		inst_keep(it, INST_NOTE_KEPT_LOCAL);
 }
@@ -41,15 +50,15 @@ decide_edited(const struct inst_planning *pl, struct inst_item *it, const struct
 
 /* type and content are right */
 static int
-decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct dray_state *s, struct dray_err *e)
+decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct dray_state *s, bool named, struct dray_err *e)
 {
 	bool attrs, all;
 
 	if (inst_attrs_are(pl, it, s, false, &attrs, e) != 0 || inst_attrs_are(pl, it, s, true, &all, e) != 0)
 		return -1;
 	it->decision = INST_D_SAME;
-	/* whatever is made in a directory moves its time: alone that is no work */
-	if (attrs && !all && it->id.type == DRAY_DIR)
+	/* whatever is made in a directory moves its time: alone that is work only where it was asked for */
+	if (attrs && !all && it->id.type == DRAY_DIR && !named)
 		it->follow = true;
 	else if (!all)
 		it->decision = INST_D_META;
@@ -82,10 +91,9 @@ inst_decide_repair(const struct inst_planning *pl, struct inst_item *it, struct 
 	if ((how & INST_REPAIR_KEEP_CONTENT) != 0)
 		return decide_edited(pl, it, &s, e);
 	if (it->is_target)
-		return decide_attrs(pl, it, &s, e);
+		return decide_attrs(pl, it, &s, (how & INST_REPAIR_NAMED) != 0, e);
 	if (s.type == DRAY_DIR && (how & INST_REPAIR_NAMED) == 0 && inst_has_children(pl, it)) {
-		inst_conflict(it, it->id.type == DRAY_SYMLINK ? "is a symlink here, a directory in the release" :
-		    "is no directory here, but in the release");
+		inst_conflict(it, in_the_way(it));
 		return 0;
 	}
 	it->decision = it->id.type == s.type ? INST_D_UPDATE : INST_D_TYPE;

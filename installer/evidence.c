@@ -91,6 +91,8 @@ set_policy(struct dray_json *o, const struct inst_policy *policy, const struct i
 	dray_json_set_bool(p, "park", policy->park);
 	dray_json_set_bool(p, "no_sync", policy->no_sync);
 	dray_json_set_bool(p, "no_owner", policy->no_owner);
+	if (policy->named != 0)
+		dray_json_set_int(p, "paths_named", (int64_t)policy->named);
 	if (run != NULL && run->allow_downgrade != 0)
 		dray_json_set_int(p, "allow_downgrade", (int64_t)run->allow_downgrade);
 	links = dray_json_set_arr(p, "symlinks");

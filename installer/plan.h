@@ -160,7 +160,7 @@ struct inst_plan {
 	bool partial;			/* not everything was readable: no id */
 	/* counts of touched paths, for the report */
 	size_t touched, already, added, updated, removed, type_changed, meta_only, left_alone, parked, conflicts, blocked;
-	size_t holding, asking;		/* conflicts that --park, --symlink would settle */
+	size_t holding, asking, naming;	/* conflicts that --park, --symlink, a repair of that very path would settle */
 	size_t lacking;			/* conflicts because the bundle does not hold the bytes */
 	size_t matched[DRAY_MAX_BASES];	/* touched paths that match each base; a path may match several */
 	size_t unmatched;

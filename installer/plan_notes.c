@@ -147,7 +147,10 @@ one(struct inst_planning *pl, struct inst_item *it)
 		return note(pl, it, INST_NOTE_UNREADABLE, "cannot be read by this user");
 	case INST_D_CONFLICT:
 		p->conflicts++;
-		p->asking += it->asks;
+		if (pl->policy->repair != NULL)
+			p->naming += it->asks;
+		else
+			p->asking += it->asks;
 		if (it->why != NULL)
 			return note(pl, it, INST_NOTE_CONFLICT, "%s", it->why);
 		p->holding++;

@@ -74,7 +74,7 @@ struct inst_item {
 	bool park_inside : 1;	/* something beneath it is a local edit */
 	bool stays : 1;		/* a directory that shall go holds something that does not: stays_for, or foreign */
 	bool fixed : 1;		/* ... and that cannot be taken along: on another mount, not readable */
-	bool asks : 1;		/* CONFLICT: a symlink for a directory, to be decided by --symlink */
+	bool asks : 1;		/* CONFLICT: a symlink for a directory, to be decided by --symlink; of a repair: by naming it */
 	bool covers : 1;	/* KEEP: a symlink for a directory; nothing beneath it is done */
 	bool takes : 1;		/* a directory that goes with all that is local in it, or such a thing itself */
 	bool forced : 1;	/* deleted here, made again because something new goes into it */

@@ -39,6 +39,7 @@ struct inst_policy {
 	struct inst_link *links;	/* in path order, each path once; owned */
 	size_t n_links;
 	const uint8_t *repair;	/* per entry row: INST_REPAIR_*; NULL: an upgrade, which decides on what the release changes */
+	size_t named;		/* paths named to repair; 0: all damage, and no local decision is undone */
 };
 
 #endif

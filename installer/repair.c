@@ -8,13 +8,22 @@
 /* what a local decision about a file's content covers, when the file is there */
 #define CONTENT (INST_DIFF_BIT(INST_DIFF_TYPE) | INST_DIFF_BIT(INST_DIFF_CONTENT) | INST_DIFF_BIT(INST_DIFF_LINKS) | \
     INST_DIFF_BIT(INST_DIFF_MTIME))
-#define STATE (INST_CHECK_UNREAD | INST_CHECK_BENEATH)	/* not differences by themselves */
+
+/* of a path that was named everything counts, times of directories too */
+static uint16_t
+takes_on(const struct inst_check *c, bool named, uint32_t row)
+{
+	uint16_t all = c->diffs[row] & (uint16_t)~INST_CHECK_STATE;
+
+	if (!named)
+		return inst_check_damage(c, row);
+	return (c->diffs[row] & INST_CHECK_DIR_TIME) != 0 ? all | INST_DIFF_BIT(INST_DIFF_MTIME) : all;
+}
 
 static uint8_t
 choose_row(const struct inst_check *c, bool named, uint32_t row)
 {
-	uint16_t all = c->diffs[row] & (uint16_t)~STATE, damage = inst_check_damage(c, row);
-	uint16_t takes = named ? all : damage;
+	uint16_t takes = takes_on(c, named, row);
 	uint8_t how = INST_REPAIR;
 
 	if (takes == 0)
@@ -49,7 +58,5 @@ inst_repair_choose(const struct inst_check *c, const uint8_t *named, size_t *n, 
 uint16_t
 inst_repair_bits(const struct inst_check *c, const uint8_t *chosen, uint32_t row)
 {
-	if (chosen[row] == 0)
-		return 0;
-	return (chosen[row] & INST_REPAIR_NAMED) != 0 ? c->diffs[row] & (uint16_t)~STATE : inst_check_damage(c, row);
+	return chosen[row] == 0 ? 0 : takes_on(c, (chosen[row] & INST_REPAIR_NAMED) != 0, row);
 }

@@ -87,6 +87,21 @@ short_of_room(const struct inst_plan *p, struct dray_err *e)
 	return n;
 }
 
+/* of conflicts */
+static const char *
+way_out(const struct inst_plan *p)
+{
+	if (p->lacking == p->conflicts)
+		return "bring a bundle that holds them: not slim, or built without --from";
+	if (p->asking > 0)
+		return "decide with --symlink PATH=ignore, PATH=restore or PATH=redirect";
+	if (p->holding > 0)
+		return "move the local objects out of the way, or have them taken into the stash with --park";
+	if (p->naming > 0)
+		return "name these paths to have them replaced, or move them out of the way";
+	return "move the local objects out of the way and run it again";
+}
+
 int
 inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
 {
@@ -105,11 +120,7 @@ inst_plan_verdict(const struct inst_plan *p, struct dray_err *e)
 	if (p->conflicts > 0) {
 		if (e->code == DRAY_OK)
 			e->code = DRAY_E_CONFLICT;
-		if (p->lacking == p->conflicts)
-			dray_hint(e, "nothing was changed; bring a bundle that holds them: not slim, or built without --from");
-		dray_hint(e, p->asking > 0 ? "nothing was changed; decide with --symlink PATH=ignore, PATH=restore or "
-		    "PATH=redirect" : p->holding > 0 ? "nothing was changed; move the local objects out of the way, or have them taken into "
-		    "the stash with --park" : "nothing was changed; move the local objects out of the way and run it again");
+		dray_hint(e, "nothing was changed; %s", way_out(p));
 		append(e, "%s%zu %s", reasons++ > 0 ? "; also " : "", p->conflicts, p->conflicts == 1 ? "conflict" : "conflicts");
 		name_first(p, INST_NOTE_CONFLICT, e);
 	}

@@ -155,8 +155,15 @@ take_lock(struct inst_state *s, struct dray_err *e)
 	int n;
 
 	s->lock = openat(s->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (s->lock == -1)
-		return dray_fail_errno(e, "open the lock");
+	if (s->lock == -1) {
+		bool fixed = errno == EROFS;
+
+		dray_fail_errno(e, "open the lock in %s", s->rel);
+		if (!fixed)
+			return -1;
+		e->code = DRAY_E_SYSTEM;
+		return dray_hint(e, "nothing was changed; make that file system writable and run it again");
+	}
 	if (flock(s->lock, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK)
 			return dray_fail_errno(e, "take the lock");

@@ -62,6 +62,16 @@ object_of(const struct dray_json *o, const char *key)
 	return sub;
 }
 
+/* of a repair both are the same */
+static bool
+one_release(const struct dray_json *from, const struct dray_json *to)
+{
+	char a[80], b[80];
+
+	text_of(from, "bundle_id", a, sizeof(a));
+	return a[0] != '\0' && strcmp(a, text_of(to, "bundle_id", b, sizeof(b))) == 0;
+}
+
 static void
 add_release(struct words *w, const struct dray_json *tx, const struct dray_json *run)
 {
@@ -70,7 +80,7 @@ add_release(struct words *w, const struct dray_json *tx, const struct dray_json 
 
 	if (to == NULL)		/* it was not decided yet */
 		to = object_of(run, "release");
-	if (from != NULL)
+	if (from != NULL && (to == NULL || !one_release(from, to)))
 		add(w, " %s %s ->", text_of(from, "product", a, sizeof(a)), text_of(from, "version", b, sizeof(b)));
 	if (to != NULL)
 		add(w, " %s %s (counter %" PRId64 ")", text_of(to, "product", a, sizeof(a)),

@@ -78,6 +78,8 @@ want_text '1 of 11 entries differ' err
 # a symlink for a directory may be somebody's decision: it is replaced when it is named
 mv root/dir root/elsewhere && ln -s elsewhere root/dir
 refuses 20 'dir is a symlink here, a directory in the release' full.dray
+want_text 'hint: nothing was changed; name these paths to have them replaced, or move them out of the way'
+refuses 20 'dir is a symlink here, a directory in the release' full.dray dir/sub
 run "$INSTALL" repair full.dray dir --root root --keyring ops.pub
 want_status 0
 want_text '  dir: was not as any release had it; kept in the stash' out

@@ -1,14 +1,15 @@
 #!/bin/sh
 # crash.sh - kill the static installer at every system call that changes a file, and look at what the next run makes of it
-#   crash.sh short     at most $MAX (300) points, evenly spread over apply and rollback      (part of make test)
+#   crash.sh short     at most $MAX (300) points, evenly spread over all phases           (part of make test)
 #   crash.sh full      every point                                                           (make crash)
 #   crash.sh point PHASE N [WAY]      one point, as a failure names it; the tree is kept
 #
 # A point: a fresh copy of the old tree; apply (or rollback after an apply) under killat, which kills it on entry to the
-# Nth such call; then the next run: `resume`, `apply` at once, or a resume that is killed too. After it the tree
-# must be exactly old or exactly new, as rsync sees it, which knows nothing of us, and the evidence must be whole, with one
-# record for each end. Then apply + check must reach the
-# new tree and rollback the old one. One worker (-j1), so that the calls come in the same order each time.
+# Nth such call; then the next run: `resume`, `apply` at once, or a resume that is killed too. The third phase is repair
+# of a tree that is recorded as new and holds what the old one does; there "apply" is to be read as repair. After it the
+# tree must be exactly old or exactly new, as rsync sees it, which knows nothing of us, and the evidence must be whole,
+# with one record for each end. Then apply + check must reach the new tree and rollback the old one. One worker (-j1), so
+# that the calls come in the same order each time.
 # The trees lie in an ext4 image of their own where loop mounts are possible.
 set -u
 export LC_ALL=C TZ=UTC
@@ -52,6 +53,15 @@ apply() {
 	run "$1" apply "$WORK/up.dray" --root "$2" --keyring "$WORK/ops.pub" -j1
 }
 
+# forth LOG TREE - from old to new, as this phase does it
+forth() {
+	if [ "$phase" = repair ]; then
+		run "$1" repair "$WORK/up.dray" / --root "$2" --keyring "$WORK/ops.pub" -j1
+	else
+		apply "$1" "$2"
+	fi
+}
+
 # killed N LIST LOG ARG... - the same, killed at its Nth call that changes a file: 137, and LIST names the call
 killed() {
 	n=$1 list=$2 log=$3
@@ -63,6 +73,12 @@ killed() {
 evidence() {
 	run "$t.log" status --root "$t" --log --json || fail "$1: status --log: status $?"
 	ends=$(grep -o '"ended":"[a-z-]*"' "$t.log" | cut -d '"' -f 4 | tr '\n' ' ')
+	if [ "$phase" = repair ]; then	# of the apply, long before
+		case $ends in
+		'done '*) ends=${ends#done } ;;
+		*) fail "$1: no record of the apply before: $ends" ;;
+		esac
+	fi
 	rest=$ends
 	while [ -n "$rest" ]; do
 		case $rest in
@@ -96,13 +112,21 @@ point() {
 	1) way=apply ;;
 	3) way="resume, killed too" ;;
 	esac
-	fresh "$t"
-	if [ "$phase" = apply ]; then
+	case $phase in
+	apply)
+		fresh "$t"
 		killed "$number" "$t.at" "$t.log" apply "$WORK/up.dray" --root "$t" --keyring "$WORK/ops.pub" -j1
-	else
+		;;
+	rollback)
+		fresh "$t"
 		apply "$t.log" "$t" || fail "apply before the rollback: status $?"
 		killed "$number" "$t.at" "$t.log" rollback --root "$t" -j1
-	fi
+		;;
+	repair)
+		cp -a "$WORK/damaged" "$t"
+		killed "$number" "$t.at" "$t.log" repair "$WORK/up.dray" / --root "$t" --keyring "$WORK/ops.pub" -j1
+		;;
+	esac
 	case $? in
 	0) verdict=clean ;;
 	137) verdict=killed ;;
@@ -111,9 +135,11 @@ point() {
 	evidence "after the kill"
 	# what status calls done has its record
 	run "$t.log" status --root "$t" --json || fail "status: status $?"
-	case $(grep -c '"state":"done"' "$t.log"):$ends in
+	kept=$(grep -o '"state":"done"' "$t.log" | wc -l)
+	[ "$phase" != repair ] || kept=$((kept - 1))
+	case $kept:$ends in
 	1:*'done ' | 0:*) ;;
-	*) fail "done, but the records are: $ends" ;;
+	*) fail "$kept done, but the records are: $ends" ;;
 	esac
 	if [ "$way" = "resume, killed too" ]; then
 		killed $((serial % 61 / 4 + 1)) "$t.at2" "$t.log" resume --root "$t" -j1
@@ -121,7 +147,7 @@ point() {
 		[ $rc = 0 ] || [ $rc = 137 ] || fail "first resume: status $rc"
 	fi
 	if [ "$way" = apply ]; then
-		apply "$t.log" "$t" || fail "the next apply: status $?"
+		forth "$t.log" "$t" || fail "the next apply: status $?"
 		is "$t" "$WORK/cases/new" || fail "after the next apply the tree is not new"
 		made=new
 	else
@@ -133,7 +159,7 @@ point() {
 		else
 			fail "after resume the tree is neither old nor new"
 		fi
-		apply "$t.log" "$t" || fail "apply after resume: status $?"
+		forth "$t.log" "$t" || fail "apply after resume: status $?"
 		is "$t" "$WORK/cases/new" || fail "after resume and apply the tree is not new"
 	fi
 	evidence "after it is new"
@@ -228,6 +254,18 @@ count rollback rollback --root "$t" -j1
 plain old rollback
 rm -rf "$t"
 
+# recorded as new, while everything in it is old
+t=$WORK/damaged
+fresh "$t"
+apply "$t.log" "$t" || { say "apply before the repair: status $?"; cat "$t.log"; exit 1; }
+rsync -aHAX --checksum --modify-window=-1 --delete --exclude="/$STATE" --exclude=/.dray "$WORK/cases/old/" "$t/" || exit 1
+plain old "rsync before the repair"
+t=$WORK/t.plain
+cp -a "$WORK/damaged" "$t"
+count repair repair "$WORK/up.dray" / --root "$t" --keyring "$WORK/ops.pub" -j1
+plain new repair
+rm -rf "$t"
+
 if [ "$mode" = point ]; then
 	KEEP=1
 	(point "$2" "$3" "${4:-0}")
@@ -258,7 +296,8 @@ else
 fi
 count=$(wc -l <"$WORK/list")
 began=$(date +%s)
-say "$count of $total calls ($(grep -c ^apply "$WORK/list") in apply, $(grep -c ^rollback "$WORK/list") in rollback)"
+say "$count of $total calls ($(grep -c ^apply "$WORK/list") in apply, $(grep -c ^rollback "$WORK/list") in rollback," \
+    "$(grep -c ^repair "$WORK/list") in repair)"
 awk '{ print $1, $2, NR }' "$WORK/list" | xargs -P "$lanes" -I '{}' sh "$0" --point '{}'
 
 verdicts() {
