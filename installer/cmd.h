@@ -28,6 +28,7 @@ struct inst_front {
 	struct dray_bundle *b;
 	struct inst_run run;
 	int fd;
+	bool listing;			/* stdout is a list for other programs: words go to stderr */
 	bool told;			/* the failure is in the JSON document that was printed already */
 };
 
@@ -57,7 +58,7 @@ DRAY_MUST_CHECK int inst_front_plan(struct inst_front *f, struct inst_plan **p, 
 DRAY_MUST_CHECK int inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
 /** inst_print_paths - paths under a heading, the first ten unless -v */
 void inst_print_paths(const struct inst_front *f, const char *heading, const struct inst_foreign *list);
-/** inst_say - one line of narration: stdout, or stderr with --json; nothing with -q */
+/** inst_say - one line of narration: stdout, or stderr with --json or @listing; nothing with -q */
 void inst_say(const struct inst_front *f, const char *fmt, ...) DRAY_PRINTF(2, 3);
 
 /** inst_json_error - the same object that tool_error prints, inside a document that has more to say */

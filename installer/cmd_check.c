@@ -1,9 +1,12 @@
 /*
  * cmd_check.c - dray-install check: does the tree equal the release? Of a bundle, or of what is recorded as installed.
  */
-#include "installer/check_report.h"
+#include <stdio.h>
 
-struct checking_opts { bool quick, strict, extra; };
+#include "installer/check_report.h"
+#include "installer/mtree.h"
+
+struct checking_opts { bool quick, strict, extra, mtree; };
 
 /* the bundle named, or the head kept from the last upgrade */
 static int
@@ -78,24 +81,48 @@ print_json(struct inst_front *f, const struct inst_check *c, const struct checki
 	return -1;
 }
 
+/* the release, what of it was asked for, and whether the tree is in the middle of something */
+static int
+begin(struct inst_front *f, struct dray_err *e)
+{
+	enum inst_pending what;
+	uint32_t number;
+
+	if (open_release(f, e) != 0 || inst_policy_settle(f, false, e) != 0)
+		return -1;
+	if (f->st.dir == -1)
+		return 0;
+	if (inst_pending(&f->st, &what, &number, e) != 0)
+		return -1;
+	if (inst_pending_text(what) != NULL)
+		inst_say(f, "pending: %s", inst_pending_text(what));
+	return 0;
+}
+
+/* the release alone, for another program to compare */
+static int
+list_release(struct inst_front *f, const struct checking_opts *w, struct dray_err *e)
+{
+	if (f->common.json || w->quick || w->strict || w->extra) {
+		dray_fail(e, DRAY_E_USAGE, "--mtree compares nothing: it excludes --json, --quick, --strict and --extra");
+		return dray_hint(e, "mtree -k and -R choose what is compared");
+	}
+	f->listing = true;
+	if (begin(f, e) != 0)
+		return -1;
+	return inst_mtree_print(dray_bundle_index(f->b), dray_bundle_desc(f->b), f->policy.no_owner, stdout, e);
+}
+
 static int
 run(struct inst_front *f, const struct checking_opts *w, struct dray_err *e)
 {
 	struct inst_check_opts o = { .quick = w->quick, .strict = w->strict };
 	struct inst_check c = { .differ = 0 };
-	enum inst_pending what;
-	uint32_t number;
 	int rc = -1;
 
-	if (open_release(f, e) != 0 || inst_policy_settle(f, false, e) != 0)
+	if (begin(f, e) != 0)
 		return -1;
 	o.no_owner = f->policy.no_owner;
-	if (f->st.dir != -1) {
-		if (inst_pending(&f->st, &what, &number, e) != 0)
-			return -1;
-		if (inst_pending_text(what) != NULL)
-			inst_say(f, "pending: %s", inst_pending_text(what));
-	}
 	if (inst_check_run(f, o, &c, e) != 0)
 		goto out;
 	rc = verdict(f, &c, e);
@@ -132,6 +159,7 @@ inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 		{ .name = "strict", .kind = TOOL_FLAG, .out = &w.strict,
 		    .help = "local decisions and times of directories count too" },
 		{ .name = "extra", .kind = TOOL_FLAG, .out = &w.extra, .help = "list what no release knows" },
+		{ .name = "mtree", .kind = TOOL_FLAG, .out = &w.mtree, .help = "compare nothing: print the release for mtree(8)" },
 		{ .name = NULL }
 	};
 	struct dray_err e = { .code = DRAY_OK };
@@ -144,7 +172,7 @@ inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 		return rc;
 	f.bundle = n > 0 ? operand[0] : NULL;
 	tool_signals();
-	rc = run(&f, &w, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = (w.mtree ? list_release(&f, &w, &e) : run(&f, &w, &e)) == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;
 }

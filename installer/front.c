@@ -288,7 +288,7 @@ void
 inst_say(const struct inst_front *f, const char *fmt, ...)
 {
 	va_list ap;
-	FILE *to = f->common.json ? stderr : stdout;
+	FILE *to = f->common.json || f->listing ? stderr : stdout;
 
 	if (f->common.quiet)
 		return;

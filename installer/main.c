@@ -21,7 +21,7 @@ static const struct tool_cmd cmds[] = {
 	  "dray-install plan up.dray --root /mnt --keyring ops.pub\n", inst_cmd_plan },
 	{ "apply", "BUNDLE [--root DIR] [--keyring FILE] [--plan ID]", "install: all of it or none of it",
 	  "dray-install apply up.dray --root /mnt --keyring ops.pub\n", inst_cmd_apply },
-	{ "check", "[BUNDLE] [--root DIR] [--quick] [--strict] [--extra]", "compare the tree with the release, entry by entry",
+	{ "check", "[BUNDLE] [--root DIR] [--quick] [--strict] [--extra] [--mtree]", "compare the tree with the release, entry by entry",
 	  "dray-install check --root /mnt\ndray-install check up.dray --root /mnt --keyring ops.pub\n", inst_cmd_check },
 	{ "repair", "BUNDLE [PATH]... [--root DIR] [--dry-run]", "bring back what differs from the release that is installed",
 	  "dray-install repair full.dray --root /mnt --keyring ops.pub --dry-run\n"

@@ -16,7 +16,7 @@ packages() {
 	case $1:$2 in
 	apt:build) echo gcc libc6-dev make pkg-config libzstd-dev libssl-dev libjson-c-dev libarchive-dev libdivsufsort-dev zlib1g-dev ;;
 	apt:demo) echo rsync acl attr libcap2-bin ca-certificates ;;
-	apt:test) echo rsync acl attr libcap2-bin strace openssl zstd e2fsprogs xfsprogs btrfs-progs mount binutils file xz-utils libarchive-tools ;;
+	apt:test) echo rsync acl attr libcap2-bin strace openssl zstd e2fsprogs xfsprogs btrfs-progs mount binutils file xz-utils libarchive-tools mtree-netbsd ;;
 	apt:lint) echo clang clang-tidy cppcheck shellcheck mandoc binutils ;;
 	apt:fuzz) echo clang "libclang-rt-$(clang_major)-dev" ;;
 	pkg:build) echo gmake pkgconf zstd json-c libdivsufsort ;;
