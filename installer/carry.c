@@ -186,7 +186,10 @@ carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool
 	if (inst_state_keep_self(&a->f.st, e) != 0 || (head && inst_tx_write_head(a->tx, a->f.b, e) != 0) ||
 	    inst_kept_write(&a->f.st, a->tx, &a->f.anchor.installed, a->p, e) != 0 ||
 	    inst_plan_recheck(a->f.st.root, a->p, (unsigned)a->f.common.jobs, e) != 0 ||
-	    inst_tx_write_plan(a->tx, a->p, &a->f.anchor.installed, to, e) != 0 || stopped(e) != 0)
+	    inst_tx_write_plan(a->tx, a->p, &a->f.anchor.installed, to, e) != 0)
+		return -1;
+	inst_plan_let_go(a->p);
+	if (inst_tx_take_plan(a->tx, e) != 0 || stopped(e) != 0)
 		return -1;
 	*live = true;
 	if (inst_commit(&a->f.st, a->tx, &a->foreign, e) != 0) {
@@ -253,6 +256,7 @@ inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head,
 			return -1;
 		a->locked = true;
 	}
+	a->reboot = strcmp(a->f.root, "/") == 0 && touches_boot(a->p);
 	if (carry_out(a, to, head, &live, e) != 0) {
 		if (!live)
 			dray_hint(e, "nothing live was changed");
@@ -261,7 +265,6 @@ inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head,
 			clean_up(a, e);
 		return -1;
 	}
-	a->reboot = strcmp(a->f.root, "/") == 0 && touches_boot(a->p);
 	return 0;
 }
 

@@ -123,13 +123,13 @@ dress_all(struct stage *s, struct stage_worker *w, struct want *want, struct dra
 	return 0;
 }
 
-/* with want->lock held: wait until it is this piece's turn */
+/* with pieces->lock held: wait until it is this piece's turn */
 static int
 wait_turn(struct stage *s, struct want *want, uint32_t piece, struct dray_err *e)
 {
 	struct timespec ts;
 
-	while (want->next_piece != piece) {
+	while (want->pieces->next != piece) {
 		if (dray_pool_stopped(s->pool)) {
 			dray_err_clear(e);	/* another job's failure is the one to tell (pool.h) */
 			return -1;
@@ -140,7 +140,7 @@ wait_turn(struct stage *s, struct want *want, uint32_t piece, struct dray_err *e
 			ts.tv_nsec -= 1000 * 1000 * 1000;
 			ts.tv_sec++;
 		}
-		pthread_cond_timedwait(&want->turn, &want->lock, &ts);
+		pthread_cond_timedwait(&want->pieces->turn, &want->pieces->lock, &ts);
 	}
 	return 0;
 }
@@ -157,26 +157,26 @@ use_piece(struct stage *s, struct stage_worker *w, struct want *want, const stru
 
 	if (!good)
 		atomic_store(&want->failed, true);
-	pthread_mutex_lock(&want->lock);
+	pthread_mutex_lock(&want->pieces->lock);
 	rc = want->made ? 0 : make_files(s, w, want, e);
-	pthread_mutex_unlock(&want->lock);
+	pthread_mutex_unlock(&want->pieces->lock);
 	for (node = want->first_node; good && rc == 0 && node != DRAY_NONE; node = s->next_node[node])
 		rc = write_piece(s, w, node, u, p, e);
 	if (rc != 0)
 		return -1;
-	pthread_mutex_lock(&want->lock);
+	pthread_mutex_lock(&want->pieces->lock);
 	rc = wait_turn(s, want, u->piece, e);
 	if (rc == 0 && good)
-		rc = dray_sha256_add(want->hash, p, u->len, e);
+		rc = dray_sha256_add(want->pieces->hash, p, u->len, e);
 	if (rc == 0) {
-		want->next_piece++;
-		last = want->next_piece == want->n_pieces;
-		pthread_cond_broadcast(&want->turn);
+		want->pieces->next++;
+		last = want->pieces->next == want->n_pieces;
+		pthread_cond_broadcast(&want->pieces->turn);
 	}
-	pthread_mutex_unlock(&want->lock);
+	pthread_mutex_unlock(&want->pieces->lock);
 	if (rc != 0 || !last || atomic_load(&want->failed))
 		return rc;
-	if (dray_sha256_end(want->hash, sum, e) != 0)
+	if (dray_sha256_end(want->pieces->hash, sum, e) != 0)
 		return -1;
 	dray_index_content(s->ix, want->content, &c);
 	if (memcmp(sum, c.sha256, sizeof(sum)) != 0)

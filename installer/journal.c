@@ -377,10 +377,13 @@ inst_tx_write_plan(struct inst_tx *tx, const struct inst_plan *p, const struct i
 		return dray_wrap(e, "journal");
 	rc = inst_write_file(tx->dir, "plan", bytes, len, 0600, e);
 	free(bytes);
-	/* what commit works on is what a later run would read, so it is read back */
-	if (rc == 0)
-		rc = read_plan(tx, e);
 	return rc == 0 ? 0 : dray_wrap(e, "journal");
+}
+
+int
+inst_tx_take_plan(struct inst_tx *tx, struct dray_err *e)
+{
+	return read_plan(tx, e) == 0 ? 0 : dray_wrap(e, "journal");
 }
 
 int

@@ -65,9 +65,11 @@ const char *inst_tx_slot(uint32_t slot, char out[24]);
 /** inst_tx_write_head - head of the bundle (signature, descriptor, index), for check after the end */
 DRAY_MUST_CHECK int inst_tx_write_head(struct inst_tx *tx, const struct dray_bundle *b, struct dray_err *e);
 
-/** inst_tx_write_plan - plan file, written and fsync'ed, and read back into @tx */
+/** inst_tx_write_plan - plan file, written and fsync'ed */
 DRAY_MUST_CHECK int inst_tx_write_plan(struct inst_tx *tx, const struct inst_plan *p, const struct inst_installed *from,
     const struct inst_installed *to, struct dray_err *e);
+/** inst_tx_take_plan - read back into @tx: what commit works on is what a later run would read */
+DRAY_MUST_CHECK int inst_tx_take_plan(struct inst_tx *tx, struct dray_err *e);
 
 /** inst_tx_record - append one record and fdatasync: COMMIT is the decision */
 DRAY_MUST_CHECK int inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struct dray_err *e);

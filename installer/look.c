@@ -108,7 +108,7 @@ inst_meta_free(struct inst_meta *m)
 void
 inst_ops_free(struct inst_op *ops, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; ops != NULL && i < n; i++) {
 		if (ops[i].kind == INST_OP_META && ops[i].attrs != NULL) {
 			inst_meta_free(&ops[i].attrs->before);
 			inst_meta_free(&ops[i].attrs->after);

@@ -25,26 +25,39 @@ planning_free(struct inst_planning *pl)
 }
 
 void
+inst_plan_let_go(struct inst_plan *p)
+{
+	inst_ops_free(p->ops, p->n_ops);
+	free(p->nodes);
+	free(p->inside);
+	free(p->frames);
+	free(p->live_of);
+	free(p->recipe_of);
+	free(p->facts);
+	free(p->sums);
+	p->ops = NULL;
+	p->nodes = NULL;
+	p->inside = NULL;
+	p->frames = NULL;
+	p->live_of = p->recipe_of = NULL;
+	p->facts = NULL;
+	p->sums = NULL;
+}
+
+void
 inst_plan_free(struct inst_plan *p)
 {
 	if (p == NULL)
 		return;
-	inst_ops_free(p->ops, p->n_ops);
-	free(p->nodes);
-	free(p->inside);
+	inst_plan_let_go(p);
 	free(p->notes);
 	free(p->decides);
-	free(p->frames);
-	free(p->live_of);
-	free(p->recipe_of);
 	for (size_t i = 0; i < p->n_sites; i++)
 		free(p->sites[i].path);
 	free(p->sites);
 	inst_park_free(p->texts, p->n_texts);
 	inst_where_free(p);
 	inst_park_free(p->along, p->n_along);
-	free(p->facts);
-	free(p->sums);
 	free(p);
 }
 

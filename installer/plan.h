@@ -95,7 +95,7 @@ struct inst_op {
 		struct inst_op_trees *trees;	/* SWAP with SUBTREE, else NULL; owned */
 	};
 };
-/** inst_ops_free - the list and what its ops own */
+/** inst_ops_free - the list and what its ops own; @ops may be NULL, whatever @n */
 void inst_ops_free(struct inst_op *ops, size_t n);
 
 /* an object that goes along with a directory moved as a whole: looked at again before the commit */
@@ -197,6 +197,9 @@ struct inst_plan_opts {
  */
 DRAY_MUST_CHECK int inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_opts *o,
     struct inst_plan **out, struct dray_err *e);
+/** inst_plan_let_go - free what only staging needs (operations, nodes, tables), once the plan is written; counts, notes,
+ * sites stay */
+void inst_plan_let_go(struct inst_plan *p);
 void inst_plan_free(struct inst_plan *p);
 /** inst_ballast - bytes kept free on a file system for directories that grow during the switch */
 uint64_t inst_ballast(uint64_t names_added);

@@ -14,21 +14,25 @@
 #include "installer/place.h"
 #include "installer/stage.h"
 
+/* a content of several pieces: they are written in any order and hashed in theirs */
+struct pieces {
+	pthread_mutex_t lock;
+	pthread_cond_t turn;
+	uint32_t next;
+	struct dray_sha256 *hash;
+};
+
 /* one content that must be made, for all nodes that hold it */
 struct want {
 	uint32_t content;
 	uint32_t first_node;		/* chained by stage.next_node */
-	bool have;			/* made, or taken over from an earlier staging */
-	atomic_bool failed;		/* what it was made from was not what the recipe needs: the next recipe's turn */
 	uint32_t ordinal;		/* of the recipe in use */
-	uint8_t kind;			/* DRAY_RECIPE_* of it */
 	uint32_t n_pieces;
-	/* contents of several pieces: pieces are written in any order and hashed in theirs */
-	pthread_mutex_t lock;		/* valid when n_pieces > 1 */
-	pthread_cond_t turn;
-	bool made;			/* files exist */
-	uint32_t next_piece;
-	struct dray_sha256 *hash;
+	struct pieces *pieces;		/* made for more than one; owned */
+	uint8_t kind;			/* DRAY_RECIPE_* of the recipe in use */
+	bool have;			/* made, or taken over from an earlier staging */
+	bool made;			/* files exist; with several pieces under their lock */
+	atomic_bool failed;		/* what it was made from was not what the recipe needs: the next recipe's turn */
 };
 
 /* one piece of a wanted content, found in a frame */

@@ -101,6 +101,32 @@ by_frame(const void *a, const void *b)
 	return (x->piece > y->piece) - (x->piece < y->piece);
 }
 
+static struct pieces *
+new_pieces(struct dray_err *e)
+{
+	struct pieces *p = calloc(1, sizeof(*p));
+
+	if (p == NULL || dray_sha256_new(&p->hash, e) != 0) {
+		free(p);
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		return NULL;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->turn, NULL);
+	return p;
+}
+
+static void
+free_pieces(struct pieces *p)
+{
+	if (p == NULL)
+		return;
+	dray_sha256_free(p->hash);
+	pthread_mutex_destroy(&p->lock);
+	pthread_cond_destroy(&p->turn);
+	free(p);
+}
+
 /* the recipe in use, with the mutex and the hash that several pieces need */
 static int
 take_recipe(struct stage *s, struct want *w, struct dray_recipe *r, struct dray_err *e)
@@ -113,18 +139,14 @@ take_recipe(struct stage *s, struct want *w, struct dray_recipe *r, struct dray_
 	}
 	w->kind = r->kind;
 	w->n_pieces = r->piece_count;
-	w->next_piece = 0;
 	w->made = false;
 	atomic_store(&w->failed, false);
 	if (r->piece_count <= 1)
 		return 0;
-	if (w->hash == NULL) {
-		if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_cond_init(&w->turn, NULL) != 0)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		if (dray_sha256_new(&w->hash, e) != 0)
-			return -1;
-	}
-	return dray_sha256_begin(w->hash, e);
+	if (w->pieces == NULL && (w->pieces = new_pieces(e)) == NULL)
+		return -1;
+	w->pieces->next = 0;
+	return dray_sha256_begin(w->pieces->hash, e);
 }
 
 int
@@ -222,15 +244,8 @@ inst_stage_release(struct stage *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->n_wants; i++) {
-		struct want *w = &s->wants[i];
-
-		if (w->hash != NULL) {
-			dray_sha256_free(w->hash);
-			pthread_mutex_destroy(&w->lock);
-			pthread_cond_destroy(&w->turn);
-		}
-	}
+	for (i = 0; i < s->n_wants; i++)
+		free_pieces(s->wants[i].pieces);
 	for (i = 0; i < s->n_workers; i++) {
 		struct stage_worker *w = &s->workers[i];
 

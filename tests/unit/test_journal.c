@@ -45,6 +45,7 @@ new_tx(struct inst_state *s)
 	CHECK_EQ(inst_state_open(root, NULL, true, s, &e), 0);
 	CHECK_EQ(inst_tx_create(s, &plan, &tx, &e), 0);
 	CHECK_EQ(inst_tx_write_plan(tx, &plan, &from, &to, &e), 0);
+	CHECK_EQ(inst_tx_take_plan(tx, &e), 0);
 	return tx;
 }
 
