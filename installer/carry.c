@@ -17,6 +17,7 @@ void
 inst_carry_init(struct inst_carry *a, const char *verb)
 {
 	memset(a, 0, sizeof(*a));
+	a->keep = UINT64_MAX;
 	inst_front_init(&a->f, verb);
 }
 
@@ -69,7 +70,9 @@ inst_carry_begin(struct inst_carry *a, struct dray_err *e)
 	a->f.run.allow_downgrade = a->f.allow_downgrade;
 	if (inst_front_bundle(&a->f, e) != 0 || inst_front_existing(&a->f, &a->locked, e) != 0)
 		return -1;
-	return a->locked ? finish_pending(a, e) : 0;
+	if (inst_phase_read(&a->f, e) != 0)
+		return -1;
+	return a->locked && (finish_pending(a, e) != 0 || inst_between(&a->f.st, &a->tx, e) != 0) ? -1 : 0;
 }
 
 static int
@@ -101,31 +104,89 @@ refuse_partial(const struct inst_plan *p, struct dray_err *e)
 	return dray_hint(e, "nothing was changed; run it as root");
 }
 
-/* when room is short an earlier staging is given up for it */
+static void
+count_freed(struct inst_carry *a, const struct inst_forgotten *out)
+{
+	a->freed.generations += out->generations;
+	a->freed.slots += out->slots;
+	a->freed.kept += out->kept;
+}
+
+/* the oldest ways back make room for the next one; the plan has said so */
+static int
+free_oldest(struct inst_carry *a, struct dray_err *e)
+{
+	struct inst_forgotten out;
+
+	inst_say(&a->f, "room is short: the oldest %zu of %zu old generations %s freed", a->p->frees, a->p->frees + a->p->keeps,
+	    a->p->frees == 1 ? "is" : "are");
+	if (inst_forget(&a->f.st, false, a->p->keeps, &out, e) != 0)
+		return dray_wrap(e, "free an old generation");
+	count_freed(a, &out);
+	return 0;
+}
+
+int
+inst_carry_keep(struct inst_carry *a, struct dray_err *e)
+{
+	struct inst_forgotten out;
+
+	if (a->keep == UINT64_MAX || !a->locked || (a->tx != NULL && inst_tx_between(a->tx)))
+		return 0;
+	if (inst_forget(&a->f.st, false, (size_t)a->keep, &out, e) != 0) {
+		dray_wrap(e, "the upgrade is done, but old generations could not be freed");
+		return dray_hint(e, "repair the cause, then free them with forget");
+	}
+	count_freed(a, &out);
+	return 0;
+}
+
+/* for want of room an earlier staging is given up, then the oldest ways back. Return: 0 the plan stands; 1 plan again; -1 */
+static int
+make_room(struct inst_carry *a, bool fits, struct dray_err *e)
+{
+	struct dray_err refused = *e;
+	enum inst_pending did;
+
+	if (fits && a->p->frees == 0)
+		return 0;
+	if (!fits && (refused.code != DRAY_E_ROOM || !a->locked))
+		return -1;
+	if (inst_recover(&a->f.st, false, true, &did, &a->foreign, e) != 0)
+		return -1;
+	if (did == INST_PENDING_STAGED)
+		return 1;
+	if (fits)
+		return free_oldest(a, e) == 0 ? 1 : -1;
+	*e = refused;
+	return -1;
+}
+
 int
 inst_carry_plan(struct inst_carry *a, struct dray_err *e)
 {
-	enum inst_pending did;
+	bool fits;
+	int r;
 
-	for (int tries = 0; ; tries++) {
+	if (a->tx != NULL)
+		return inst_phase_refuse(&a->f, a->tx, e);
+	for (;;) {
 		if (inst_front_plan(&a->f, &a->p, e) != 0)
 			return -1;
 		assert(a->p != NULL);
 		if (inst_front_floor(&a->f, a->p, e) != 0 || refuse_partial(a->p, e) != 0)
 			return -1;
-		if (inst_plan_verdict(a->p, e) == 0)
-			break;
-		if (e->code != DRAY_E_ROOM || tries > 0)
+		fits = inst_plan_verdict(a->p, e) == 0;
+		/* all that can be refused is, before anything is freed */
+		if (fits && (check_id(a, e) != 0 || inst_phase_in_order(&a->f, a->p->ops, a->p->n_ops, 0, e) != 0 ||
+		    inst_front_rights(&a->f, a->p, e) != 0))
 			return -1;
-		if (inst_recover(&a->f.st, false, true, &did, &a->foreign, e) != 0)
-			return -1;
-		if (did == INST_PENDING_NONE)
-			return inst_plan_verdict(a->p, e);
+		if ((r = make_room(a, fits, e)) <= 0)
+			return r;
 		dray_err_clear(e);
 		inst_plan_free(a->p);
 		a->p = NULL;
 	}
-	return check_id(a, e) != 0 ? -1 : inst_front_rights(&a->f, a->p, e);
 }
 
 static int
@@ -192,12 +253,12 @@ carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool
 	if (inst_tx_take_plan(a->tx, e) != 0 || stopped(e) != 0)
 		return -1;
 	*live = true;
-	if (inst_commit(&a->f.st, a->tx, &a->foreign, e) != 0) {
+	if (inst_commit(&a->f.st, a->tx, a->f.step, &a->foreign, e) != 0) {
 		*live = a->tx->state != INST_TX_OPEN;
 		return -1;
 	}
 	a->done = true;
-	return inst_finish(&a->f.st, a->tx, &a->foreign, e);
+	return inst_tx_between(a->tx) ? 0 : inst_finish(&a->f.st, a->tx, &a->foreign, e);
 }
 
 /* a staging that cannot be of use to the next run is not left behind */
@@ -217,11 +278,11 @@ clean_up(struct inst_carry *a, const struct dray_err *e)
 		inst_say(&a->f, "what was staged could not be deleted: %s", ignored.text);
 }
 
-static bool
-touches_boot(const struct inst_plan *p)
+bool
+inst_touches_boot(const struct inst_op *ops, size_t n_swaps, uint8_t after, uint8_t upto)
 {
-	for (size_t i = 0; i < p->n_swaps; i++)
-		if (dray_path_under(p->ops[i].path, p->ops[i].len, "boot", 4))
+	for (size_t i = 0; i < n_swaps; i++)
+		if (ops[i].step > after && ops[i].step <= upto && dray_path_under(ops[i].path, ops[i].len, "boot", 4))
 			return true;
 	return false;
 }
@@ -256,7 +317,7 @@ inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head,
 			return -1;
 		a->locked = true;
 	}
-	a->reboot = strcmp(a->f.root, "/") == 0 && touches_boot(a->p);
+	a->reboot = strcmp(a->f.root, "/") == 0 && inst_touches_boot(a->p->ops, a->p->n_swaps, 0, a->f.step);
 	if (carry_out(a, to, head, &live, e) != 0) {
 		if (!live)
 			dray_hint(e, "nothing live was changed");
@@ -287,10 +348,14 @@ inst_carry_told(const struct inst_carry *a)
 void
 inst_carry_json(const struct inst_carry *a, struct dray_json *o)
 {
+	bool between = a->tx != NULL && inst_tx_between(a->tx);
 	struct dray_json *f;
 
-	dray_json_set_str(o, "result", a->done ? "done" : "already");
+	dray_json_set_str(o, "result", !a->done ? "already" : between ? "phase" : "done");
+	if (between)
+		inst_phase_json(a->tx, o);
 	dray_json_set_bool(o, "reboot", a->reboot);
+	dray_json_set_int(o, "freed_generations", (int64_t)a->freed.generations);
 	f = dray_json_set_arr(o, "foreign");
 	for (size_t i = 0; i < a->foreign.n; i++)
 		dray_json_push_str(f, a->foreign.paths[i]);

@@ -11,11 +11,13 @@ struct inst_carry {
 	struct inst_front f;
 	const char *plan_id;		/* --plan, or NULL */
 	struct inst_plan *p;
-	struct inst_tx *tx, *earlier;	/* @earlier: an interrupted staging whose files can be taken over */
+	struct inst_tx *tx, *earlier;	/* after begin: @tx is between two phases, or NULL. @earlier: an interrupted staging whose files can be taken over */
 	struct inst_foreign foreign;	/* changed by somebody else during the switch */
 	enum inst_pending recovered;
 	uint64_t memory;		/* --memory; 0: not given */
 	bool verify_writes;
+	uint64_t keep;			/* --keep; UINT64_MAX: not given */
+	struct inst_forgotten freed;	/* old generations that were freed for it */
 	bool locked;			/* the state folder was there, and is ours */
 	bool done, reboot;
 };
@@ -36,6 +38,9 @@ DRAY_MUST_CHECK int inst_carry_id_ok(const struct inst_carry *a, struct dray_err
 /** inst_carry_begin - bundle, state folder if there is one, and what an interrupted run left is finished */
 DRAY_MUST_CHECK int inst_carry_begin(struct inst_carry *a, struct dray_err *e);
 
+/** inst_carry_go_on - between two phases (@a->tx is set after begin): the next step of that upgrade */
+DRAY_MUST_CHECK int inst_carry_go_on(struct inst_carry *a, struct dray_err *e);
+
 /** inst_carry_plan - a plan that may go ahead; a refusal's plan is in @a->p for the report, if it came that far */
 DRAY_MUST_CHECK int inst_carry_plan(struct inst_carry *a, struct dray_err *e);
 
@@ -45,6 +50,12 @@ DRAY_MUST_CHECK int inst_carry_plan(struct inst_carry *a, struct dray_err *e);
  * @head: keep the bundle's head as the record of the release
  */
 DRAY_MUST_CHECK int inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, struct dray_err *e);
+
+/** inst_carry_keep - after the end of an upgrade: free the generations that --keep does not keep */
+DRAY_MUST_CHECK int inst_carry_keep(struct inst_carry *a, struct dray_err *e);
+
+/** inst_touches_boot - does a swap of the steps in (@after, @upto] change what lies in boot? */
+bool inst_touches_boot(const struct inst_op *ops, size_t n_swaps, uint8_t after, uint8_t upto);
 
 /** inst_carry_status - the exit status of a run that did not fail, --exit-detail or not */
 int inst_carry_status(const struct inst_carry *a);

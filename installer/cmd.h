@@ -18,6 +18,8 @@ struct inst_front {
 	const char *profile;		/* ... and what it is read from */
 	struct tool_list symlinks;
 	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
+	const char *phase;		/* --phase, or NULL */
+	uint8_t step;			/* ... as a step; INST_STEP_ALL */
 	uint64_t allow_downgrade;	/* the one counter that may be older; 0: none */
 	const char *bundle;		/* path as given; NULL: none */
 	const char *const *paths;	/* repair: those named, as given; borrowed */
@@ -89,6 +91,18 @@ DRAY_MUST_CHECK int inst_front_fits(const struct inst_front *f, struct dray_err 
 /** inst_front_floor - the same without a record: a base that is newer than the bundle and that the tree matches */
 DRAY_MUST_CHECK int inst_front_floor(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e);
 
+/* phase.c */
+/** inst_phase_read - f->phase to f->step; the bundle is open. DRAY_E_USAGE names its phases */
+DRAY_MUST_CHECK int inst_phase_read(struct inst_front *f, struct dray_err *e);
+/** inst_phase_in_order - does f->phase come next after @done, as far as these ops go? 22 */
+DRAY_MUST_CHECK int inst_phase_in_order(const struct inst_front *f, const struct inst_op *ops, size_t n, uint8_t done,
+    struct dray_err *e);
+/** inst_phase_refuse - something else than going on or back, between two phases: 22 */
+int inst_phase_refuse(const struct inst_front *f, const struct inst_tx *tx, struct dray_err *e);
+/** inst_phase_say, inst_phase_json - which phases are done, which are to come */
+void inst_phase_say(const struct inst_front *f, const struct inst_tx *tx);
+void inst_phase_json(const struct inst_tx *tx, struct dray_json *o);
+
 /* policy.c */
 /** inst_policy_read - what plan and apply let the operator decide beforehand, from the options; DRAY_E_USAGE */
 DRAY_MUST_CHECK int inst_policy_read(struct inst_front *f, struct dray_err *e);
@@ -99,6 +113,8 @@ DRAY_MUST_CHECK int inst_policy_settle(struct inst_front *f, bool changes, struc
 	    .help = "leave owners, setuid, devices and what only root can set alone; recorded" }, \
 	{ .name = "owner", .kind = TOOL_FLAG, .out = &(f).owner, .help = "not any more, although it is recorded" }
 #define INST_OPTS_POLICY(f) \
+	{ .name = "phase", .kind = TOOL_TEXT, .out = &(f).phase, .arg = "NAME", \
+	    .help = "switch only this phase of the bundle; the next apply goes on" }, \
 	INST_OPTS_OWNER(f), \
 	{ .name = "allow-downgrade", .kind = TOOL_NUMBER, .out = &(f).allow_downgrade, .min = 1, .max = INT64_MAX, \
 	    .arg = "N", .help = "accept this bundle, whose release counter is N, although it is older" }, \

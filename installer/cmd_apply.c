@@ -6,14 +6,28 @@
 #include "installer/carry.h"
 #include "installer/release.h"
 
+/* what the tree is now, and what to do next */
 static void
 summary(const struct inst_carry *a)
 {
 	const struct dray_desc *d = dray_bundle_desc(a->f.b);
 	const struct inst_plan *p = a->p;
-	struct inst_front bare = a->f;
+	struct inst_front bare = a->f, next = a->f;
 
-	if (!a->done) {
+	if (a->freed.generations > 0)
+		inst_say(&a->f, "%zu old %s freed, the way back over %s with them", a->freed.generations,
+		    a->freed.generations == 1 ? "generation" : "generations", a->freed.generations == 1 ? "it" : "them");
+	if (a->tx != NULL && inst_tx_between(a->tx)) {
+		inst_phase_say(&a->f, a->tx);
+		if (p != NULL)
+			inst_report_notes(&a->f, p);
+		inst_carry_told(a);
+		next.phase = a->tx->phases[a->tx->done];
+		inst_say_command(&next, "next", "apply", NULL);
+	} else if (p == NULL) {
+		inst_say(&a->f, "%s is now %s %s", a->f.root, d->product, d->version);
+		inst_carry_told(a);
+	} else if (!a->done) {
 		inst_say(&a->f, "%s %s is there already: nothing to do on %s", d->product, d->version, a->f.root);
 		inst_report_notes(&a->f, p);
 	} else {
@@ -23,7 +37,7 @@ summary(const struct inst_carry *a)
 		inst_carry_told(a);
 	}
 	bare.bundle = NULL;
-	if (a->done)
+	if (a->done && a->keep > 0)
 		inst_say_command(&bare, "to go back", "rollback", NULL);
 	else
 		inst_say_command(&a->f, "to compare all of it", "check", NULL);
@@ -34,9 +48,17 @@ print_json(const struct inst_carry *a, struct dray_err *e)
 {
 	struct dray_json *o = dray_json_new_obj();
 
-	inst_report_json(&a->f, a->p, o);
+	if (a->p != NULL)
+		inst_report_json(&a->f, a->p, o);
 	inst_carry_json(a, o);
 	return tool_json(o, e);
+}
+
+static int
+tell(const struct inst_carry *a, struct dray_err *e)
+{
+	summary(a);
+	return a->f.common.json ? print_json(a, e) : 0;
 }
 
 static int
@@ -46,6 +68,8 @@ run(struct inst_carry *a, struct dray_err *e)
 
 	if (inst_carry_begin(a, e) != 0 || inst_front_fits(&a->f, e) != 0)
 		return -1;
+	if (a->tx != NULL)
+		return inst_carry_go_on(a, e) == 0 && inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
 	if (inst_carry_plan(a, e) != 0) {
 		if (a->p != NULL && !a->f.common.json)
 			inst_report_notes(&a->f, a->p);
@@ -56,10 +80,7 @@ run(struct inst_carry *a, struct dray_err *e)
 	to.no_owner = a->p->no_owner;
 	if (inst_release_digest(dray_bundle_index(a->f.b), to.release, e) != 0)
 		return -1;
-	if (inst_carry_out(a, &to, true, e) != 0)
-		return -1;
-	summary(a);
-	return a->f.common.json ? print_json(a, e) : 0;
+	return inst_carry_out(a, &to, true, e) == 0 && inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
 }
 
 int
@@ -70,6 +91,8 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 		INST_OPTS_ROOT(a.f), INST_OPT_KEYRING(a.f), INST_OPTS_POLICY(a.f), INST_OPTS_CARRY(a),
 		{ .name = "plan", .kind = TOOL_TEXT, .out = &a.plan_id, .arg = "ID",
 		    .help = "only if the plan is still the one with this id" },
+		{ .name = "keep", .kind = TOOL_NUMBER, .out = &a.keep, .min = 0, .max = 1000000, .arg = "N",
+		    .help = "free old generations afterwards, but for the newest N" },
 		{ .name = NULL }
 	};
 	struct dray_err e = { .code = DRAY_OK };

@@ -17,10 +17,10 @@ run(struct inst_front *f, struct dray_err *e)
 	char hex[65], more[80];
 	int refused, rc = -1;
 
-	if (inst_front_bundle(f, e) != 0 || inst_front_look(f, e) != 0 || inst_front_idle(f, e) != 0 ||
-	    inst_front_fits(f, e) != 0 || inst_front_plan(f, &p, e) != 0)
+	if (inst_front_bundle(f, e) != 0 || inst_front_look(f, e) != 0 || inst_phase_read(f, e) != 0 ||
+	    inst_front_idle(f, e) != 0 || inst_front_fits(f, e) != 0 || inst_front_plan(f, &p, e) != 0)
 		goto out;
-	if (inst_front_floor(f, p, e) != 0)
+	if (inst_front_floor(f, p, e) != 0 || inst_phase_in_order(f, p->ops, p->n_ops, 0, e) != 0)
 		goto out;
 	refused = inst_plan_verdict(p, e);
 	if (!f->common.json) {

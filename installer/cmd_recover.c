@@ -28,6 +28,8 @@ result_word(enum inst_pending did, bool back)
 		return "back";
 	case INST_PENDING_FORGET:
 		return "forgotten";
+	case INST_PENDING_BETWEEN:
+		break;
 	}
 	return "nothing";
 }
@@ -52,6 +54,7 @@ static int
 resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_err *e)
 {
 	enum inst_pending did = INST_PENDING_NONE;
+	struct inst_tx *between = NULL;
 	const char *what;
 	bool there;
 
@@ -65,6 +68,13 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_e
 	if (there && inst_anchor_load(&f->st, &f->anchor, e) != 0)
 		return -1;
 	what = inst_pending_text(did);
+	if (there && inst_between(&f->st, &between, e) != 0)
+		return -1;
+	if (between != NULL) {
+		inst_phase_say(f, between);
+		inst_say(f, "that was asked for: apply of the same bundle goes on, rollback goes back");
+	}
+	inst_tx_close(between);
 	if (did == INST_PENDING_NONE)
 		inst_say(f, "nothing was interrupted on %s: nothing to do", f->root);
 	else if (did == INST_PENDING_STAGED)
@@ -114,7 +124,7 @@ brings_parent(const struct inst_tx *tx, const struct inst_op *op)
 	for (size_t i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *up = &tx->ops[i];
 
-		if (up->old.type == DRAY_DIR && up->len < op->len && dray_path_under(op->path, op->len, up->path, up->len))
+		if (up->step <= tx->done && up->old.type == DRAY_DIR && up->len < op->len && dray_path_under(op->path, op->len, up->path, up->len))
 			return true;
 	}
 	return false;
@@ -183,6 +193,8 @@ list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_for
 	for (size_t i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
+		if (op->step > tx->done)
+			continue;	/* never begun */
 		if (has_place(&w, tx, op, e) != 0 || inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
 			goto out;
 		if (no_mount_inside(&w, op, e) != 0)

@@ -28,6 +28,7 @@ struct generation {
 	bool unsynced;
 	uint64_t bytes;
 	struct inst_foreign parked, missing;	/* @missing: file systems it lies on that are not mounted */
+	struct inst_tx *between;	/* of one that is between phases; owned */
 };
 
 struct evidence { size_t records; bool intact; struct dray_err why; };
@@ -73,7 +74,7 @@ inst_state_name(const struct inst_tx *tx)
 	switch (tx->state) {
 	case INST_TX_OPEN: return "staged";
 	case INST_TX_COMMIT: return "switching";
-	case INST_TX_DONE: return "switched";
+	case INST_TX_DONE: return inst_tx_between(tx) ? "between-phases" : "switched";
 	case INST_TX_FINISHED: return "done";
 	case INST_TX_UNDO: return "going-back";
 	case INST_TX_UNDONE: return "back";
@@ -104,9 +105,13 @@ read_generation(const struct inst_front *f, uint32_t number, struct generation *
 		else if (!tx->slots[i].mounted && inst_foreign_add(&g->missing, tx->slots[i].path, tx->slots[i].len, e) != 0)
 			goto out;
 	}
-	if (g->missing.n == 0 && tx->has_plan && (tx->state == INST_TX_FINISHED || tx->state == INST_TX_FORGET) &&
-	    inst_parked(&f->st, tx, &g->parked, e) != 0)
+	if (g->missing.n == 0 && tx->has_plan && (tx->state == INST_TX_FINISHED || tx->state == INST_TX_FORGET ||
+	    inst_tx_between(tx)) && inst_parked(&f->st, tx, &g->parked, e) != 0)
 		goto out;
+	if (inst_tx_between(tx)) {
+		g->between = tx;
+		tx = NULL;
+	}
 	rc = 0;
 out:
 	inst_tx_close(tx);
@@ -122,6 +127,7 @@ inst_pending_word(enum inst_pending p)
 	case INST_PENDING_FORWARD: return "switching";
 	case INST_PENDING_BACKWARD: return "going-back";
 	case INST_PENDING_FINISH: return "switched";
+	case INST_PENDING_BETWEEN: return "between-phases";
 	case INST_PENDING_FORGET: return "forgetting";
 	}
 	return "none";
@@ -167,6 +173,8 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 		one = dray_json_push_obj(a);
 		dray_json_set_int(one, "number", g[i].number);
 		dray_json_set_str(one, "state", g[i].state);
+		if (g[i].between != NULL)
+			inst_phase_json(g[i].between, one);
 		dray_json_set_int(one, "bytes", (int64_t)g[i].bytes);
 		dray_json_set_bool(one, "unsynced", g[i].unsynced);
 		if (g[i].known) {
@@ -217,6 +225,8 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 	for (size_t i = 0; i < n; i++) {
 		inst_say(f, "generation %u: %s%s, %s%s", (unsigned)g[i].number, g[i].state, releases(&g[i], between, sizeof(between)),
 		    tool_human(g[i].bytes, size), g[i].unsynced ? ", made with --no-sync" : "");
+		if (g[i].between != NULL)
+			inst_phase_say(f, g[i].between);
 		inst_print_paths(f, "  parked there:", &g[i].parked);
 		inst_print_paths(f, "  part of it lies on file systems that are not mounted:", &g[i].missing);
 		back |= strcmp(g[i].state, "done") == 0;
@@ -226,7 +236,10 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 		inst_say(f, "%zu %s recorded (status --log)", ev->records, ev->records == 1 ? "run is" : "runs are");
 	if (!ev->intact)
 		inst_say(f, "%s", ev->why.text);
-	if (inst_pending_text(pending) != NULL) {
+	if (pending == INST_PENDING_BETWEEN) {
+		inst_say(f, "%s: apply of the same bundle goes on", inst_pending_text(pending));
+		inst_say_command(f, "to go back", "rollback", NULL);
+	} else if (inst_pending_text(pending) != NULL) {
 		inst_say(f, "pending: %s", inst_pending_text(pending));
 		inst_say_command(f, "next", "resume", NULL);
 	} else if (pending == INST_PENDING_STAGED) {
@@ -275,7 +288,7 @@ status(struct inst_front *f, struct dray_err *e)
 	}
 out:
 	for (size_t i = 0; g != NULL && i < n; i++)
-		inst_foreign_free(&g[i].parked), inst_foreign_free(&g[i].missing);
+		inst_foreign_free(&g[i].parked), inst_foreign_free(&g[i].missing), inst_tx_close(g[i].between);
 	free(g);
 	free(numbers);
 	return rc;
@@ -334,6 +347,7 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 	struct inst_forgotten out = { .generations = 0 };
 	struct inst_foreign kept = { .n = 0 };
 	enum inst_pending did = INST_PENDING_NONE;
+	struct inst_tx *between = NULL;
 	struct dray_json *o;
 	bool there;
 	int rc = 0;
@@ -345,11 +359,16 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 	if (rc == 0 && inst_pending_text(did) != NULL)
 		inst_say(f, "%s; that is finished now", inst_pending_text(did));
 	inst_foreign_free(&kept);
-	if (rc != 0 || (there && inst_forget(&f->st, parked, &out, e) != 0)) {
+	if (rc != 0 || (there && inst_forget(&f->st, parked, 0, &out, e) != 0)) {
 		if ((rc != 0 && did != INST_PENDING_NONE) || out.begun)
 			inst_front_record(f, NULL, e);
 		return -1;
 	}
+	if (there && inst_between(&f->st, &between, e) != 0)
+		return -1;
+	if (between != NULL)
+		inst_say(f, "an upgrade is between two of its phases: what it has replaced stays");
+	inst_tx_close(between);
 	if (f->common.json) {
 		o = dray_json_new_obj();
 		dray_json_set_int(o, "generations", (int64_t)out.generations);

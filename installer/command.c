@@ -54,6 +54,10 @@ add_policy(char **text, const struct inst_front *f)
 		snprintf(number, sizeof(number), "--allow-downgrade %" PRIu64, f->allow_downgrade);
 		add_word(text, number, false);
 	}
+	if (f->phase != NULL) {
+		add_word(text, "--phase", false);
+		add_word(text, f->phase, true);
+	}
 	if (f->profile != NULL) {
 		add_word(text, "--profile", false);
 		add_word(text, f->profile, true);

@@ -57,12 +57,68 @@ inst_foreign_add(struct inst_foreign *f, const char *path, size_t len, struct dr
 	return 0;
 }
 
+/* steps: those after @after, up to @upto. What lies before stays switched, what lies behind was never begun */
+struct span { uint8_t after, upto; };
+
+static bool
+in_span(const struct span *s, const struct inst_op *op)
+{
+	return op->step > s->after && op->step <= s->upto;
+}
+
+/* does anything in the directory change in the steps from @after + 1 to @upto? */
+static bool
+moves(const struct inst_op *op, uint8_t after, uint8_t upto)
+{
+	for (unsigned step = after + 1u; step <= upto && step <= DRAY_MAX_PHASES; step++)
+		if ((op->times >> (step - 1) & 1) != 0)
+			return true;
+	return false;
+}
+
+static bool
+touched(const struct span *s, const struct inst_op *op)
+{
+	return in_span(s, op) || moves(op, s->after, s->upto);
+}
+
+static void
+take_time(struct inst_meta *m, const struct inst_meta *from)
+{
+	m->mtime_sec = from->mtime_sec;
+	m->mtime_nsec = from->mtime_nsec;
+}
+
+/* what a META sets in these steps: all it is for, or only the time of a directory in which something was switched */
+static struct inst_meta
+meta_for(const struct span *s, const struct inst_op *op, bool back)
+{
+	/* going back over a part of the steps: the time is again what the steps before had made it */
+	bool keeps_time = back && s->after > 0 && (op->step <= s->after || moves(op, 0, s->after));
+	struct inst_meta m;
+
+	if (in_span(s, op)) {
+		m = back ? op->attrs->before : op->attrs->after;
+		if (keeps_time)
+			take_time(&m, &op->attrs->after);
+		return m;
+	}
+	m = (struct inst_meta){ .has = op->attrs->after.has & DRAY_HAS_MTIME };
+	take_time(&m, back && !keeps_time ? &op->attrs->before : &op->attrs->after);
+	return m;
+}
+
 /* one op; a full disk gets what is kept for that and another try */
 static int
-run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
+run_op(struct inst_swapper *w, const struct span *s, const struct inst_op *op, bool back, bool *foreign,
+    struct dray_err *e)
 {
+	struct inst_meta m = { .has = 0 };
+
 	*foreign = false;
-	while ((op->kind == INST_OP_SWAP ? inst_swap(w, op, back, e) : inst_meta_op(w, op, back, foreign, e)) != 0)
+	if (op->kind == INST_OP_META)
+		m = meta_for(s, op, back);
+	while ((op->kind == INST_OP_SWAP ? inst_swap(w, op, back, e) : inst_meta_op(w, op, &m, back, foreign, e)) != 0)
 		if (!inst_tx_made_room(w->tx, e))
 			return -1;
 	return 0;
@@ -70,13 +126,13 @@ run_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreig
 
 /* flags that forbid the switch: cleared on whatever object of ours is there now, set on the one that stays */
 static int
-lock_ops(struct inst_swapper *w, bool set, bool back, struct dray_err *e)
+lock_ops(struct inst_swapper *w, const struct span *s, bool set, bool back, struct dray_err *e)
 {
 	for (size_t i = 0; i < w->tx->n_ops; i++) {
 		const struct inst_op *op = &w->tx->ops[i];
 		uint8_t locks = !set ? 0 : back ? op->locks_before : op->locks_after;
 
-		if ((op->flags & INST_OP_LOCKED) != 0 && inst_lock_op(w, op, locks, e) != 0)
+		if ((op->flags & INST_OP_LOCKED) != 0 && touched(s, op) && inst_lock_op(w, op, locks, e) != 0)
 			return -1;
 	}
 	dray_walk_forget(&w->target);
@@ -87,31 +143,36 @@ int
 inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fresh, struct inst_foreign *f,
     struct dray_err *e)
 {
+	struct span steps = { back && !tx->undo_step ? 0 : tx->done, tx->goal };
 	struct inst_swapper w;
 	bool foreign;
 	size_t i;
 	int rc = -1;
 
 	inst_swapper_init(&w, s->root, tx, fresh);
-	if (inst_slots_all(tx, e) != 0 || lock_ops(&w, false, back, e) != 0)
+	if (inst_slots_all(tx, e) != 0 || lock_ops(&w, &steps, false, back, e) != 0)
 		goto out;
 	for (i = 0; i < tx->n_swaps; i++) {
-		if (run_op(&w, &tx->ops[back ? tx->n_swaps - 1 - i : i], back, &foreign, e) != 0)
+		const struct inst_op *op = &tx->ops[back ? tx->n_swaps - 1 - i : i];
+
+		if (in_span(&steps, op) && run_op(&w, &steps, op, back, &foreign, e) != 0)
 			goto out;
 	}
 	dray_walk_forget(&w.target);
 	for (i = 0; i < tx->n_swaps; i++) {
-		if (inst_dir_time(&w, &tx->ops[i], back, e) != 0)
+		if (in_span(&steps, &tx->ops[i]) && inst_dir_time(&w, &tx->ops[i], back, e) != 0)
 			goto out;
 	}
 	for (i = tx->n_swaps; i < tx->n_ops; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
-		if (run_op(&w, op, back, &foreign, e) != 0 ||
+		if (!touched(&steps, op))
+			continue;
+		if (run_op(&w, &steps, op, back, &foreign, e) != 0 ||
 		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
 			goto out;
 	}
-	rc = lock_ops(&w, true, back, e);
+	rc = lock_ops(&w, &steps, true, back, e);
 out:
 	inst_swapper_close(&w);
 	return rc;
@@ -131,6 +192,8 @@ name_foreign(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
+		if (op->step > tx->goal)
+			continue;
 		if (inst_slot_look(&w, op, &id, e) != 0)
 			goto out;
 		if (id.type == DRAY_ABSENT)
@@ -145,13 +208,20 @@ out:
 	return rc;
 }
 
+static uint32_t
+step_arg(uint8_t step)
+{
+	return step == INST_STEP_ALL ? 0 : (uint32_t)step << INST_ARG_STEP_SHIFT;
+}
+
 /* barrier B, DONE record, ballast mostly freed, foreign objects named */
 static int
 switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
-	if (inst_barrier(s, tx, true, e) != 0 || inst_tx_record(tx, INST_TX_DONE, 0, e) != 0)
+	if (inst_barrier(s, tx, true, e) != 0 || inst_tx_record(tx, INST_TX_DONE, step_arg(tx->goal), e) != 0)
 		return -1;
-	inst_tx_shrink_ballast(tx);
+	if (!inst_tx_between(tx))
+		inst_tx_shrink_ballast(tx);
 	return name_foreign(s, tx, f, e);
 }
 
@@ -160,13 +230,15 @@ static int
 go_back(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
 	struct dray_err why = *e, undo = { 0 };
+	bool part = tx->done > 0;
 
 	inst_run_blame(s, DRAY_E_WENT_BACK, why.text);
-	if (inst_undo(s, tx, f, &undo) != 0) {
+	if ((part ? inst_undo_step(s, tx, f, &undo) : inst_undo(s, tx, f, &undo)) != 0) {
 		dray_fail(e, DRAY_E_IO, "the switch stopped (%.500s) and going back stopped too (%.500s)", why.text, undo.text);
 		return dray_hint(e, "repair the cause, then: dray-install resume --root %s", s->root_path);
 	}
-	dray_fail(e, DRAY_E_WENT_BACK, "the switch failed, everything is as it was: %s", why.text);
+	dray_fail(e, DRAY_E_WENT_BACK, "the switch failed, everything is as it was%s: %s", part ? " before this phase" : "",
+	    why.text);
 	return dray_hint(e, "repair the cause, then run apply again");
 }
 
@@ -183,15 +255,33 @@ inst_roll_forward(const struct inst_state *s, struct inst_tx *tx, bool fresh, st
 }
 
 int
-inst_commit(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
+inst_undo_step(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
+	uint8_t done = tx->done;
+
+	if (inst_slots_all(tx, e) != 0 ||
+	    (tx->state != INST_TX_UNDO && inst_tx_record(tx, INST_TX_UNDO, step_arg(tx->goal == INST_STEP_ALL ? tx->last :
+	    tx->goal), e) != 0))
+		return -1;
+	if (inst_run_ops(s, tx, true, false, f, e) != 0 || inst_barrier(s, tx, true, e) != 0)
+		return -1;
+	return inst_tx_record(tx, INST_TX_DONE, step_arg(done), e);
+}
+
+int
+inst_commit(const struct inst_state *s, struct inst_tx *tx, uint8_t goal, struct inst_foreign *f, struct dray_err *e)
+{
+	uint32_t arg = step_arg(goal >= tx->last ? INST_STEP_ALL : goal);
+	bool between = inst_tx_between(tx);
+
 	if (inst_state_mark(s, true, e) != 0)
 		return -1;
-	if (inst_barrier(s, tx, false, e) != 0 || inst_tx_record(tx, INST_TX_COMMIT, s->no_sync ? INST_COMMIT_UNSYNCED : 0, e) != 0) {
+	if (inst_barrier(s, tx, false, e) != 0 ||
+	    inst_tx_record(tx, INST_TX_COMMIT, arg | (s->no_sync ? INST_COMMIT_UNSYNCED : 0), e) != 0) {
 		struct dray_err ignored = { 0 };
 
 		/* not decided, so the mark must not stay; the first failure is the one to tell */
-		if (inst_state_mark(s, false, &ignored) != 0)
+		if (!between && inst_state_mark(s, false, &ignored) != 0)
 			dray_wrap(e, "%s", ignored.text);
 		return -1;
 	}

@@ -17,9 +17,12 @@ void inst_foreign_free(struct inst_foreign *f);
  * inst_commit - barrier A, COMMIT record, swaps, METAs, barrier B, DONE record
  * @tx: its plan is written. Fails before the record: nothing live changed, the code is the failure's own. After it:
  * undone by itself and DRAY_E_WENT_BACK, or DRAY_E_IO when even that failed (the next run goes on).
+ * @goal: the last step to switch, INST_STEP_ALL for the rest. With more steps to come it ends between them:
+ * inst_tx_between, and inst_finish has to wait. What is undone by itself are the steps of this call.
  * @f: objects that were not what plan saw; they are in their slots, and forget keeps them
  */
-DRAY_MUST_CHECK int inst_commit(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e);
+DRAY_MUST_CHECK int inst_commit(const struct inst_state *s, struct inst_tx *tx, uint8_t goal, struct inst_foreign *f,
+    struct dray_err *e);
 
 /** inst_undo - UNDO record, the same ops backwards, barrier, UNDONE record, anchor as before, slots freed but for
  * objects edited since, which @f names; evidence */
@@ -33,7 +36,11 @@ enum inst_pending {
 	INST_PENDING_NONE,
 	INST_PENDING_STAGED,	/* an unfinished staging: costs room only; apply uses it again, resume drops it */
 	INST_PENDING_FORWARD, INST_PENDING_BACKWARD, INST_PENDING_FINISH, INST_PENDING_FORGET,
+	INST_PENDING_BETWEEN,	/* between two steps, as it was asked for: no run finishes that by itself */
 };
+
+/** inst_between - the transaction that is between two steps, opened for writing; *out NULL: none */
+DRAY_MUST_CHECK int inst_between(const struct inst_state *s, struct inst_tx **out, struct dray_err *e);
 
 /** inst_pending - read-only: is there something a writing run would finish first? *number: which */
 DRAY_MUST_CHECK int inst_pending(const struct inst_state *s, enum inst_pending *what, uint32_t *number, struct dray_err *e);
@@ -56,7 +63,8 @@ DRAY_MUST_CHECK int inst_parked(const struct inst_state *s, const struct inst_tx
     struct dray_err *e);
 
 struct inst_forgotten { size_t generations, slots, kept; bool begun; };	/* begun: set on failure too */
-/** inst_forget - free all stashes; parked objects only with @parked. Rollback is over after this. */
-DRAY_MUST_CHECK int inst_forget(const struct inst_state *s, bool parked, struct inst_forgotten *out, struct dray_err *e);
+/** inst_forget - free all stashes but the @keep newest; parked objects only with @parked. There is no way back over them */
+DRAY_MUST_CHECK int inst_forget(const struct inst_state *s, bool parked, size_t keep, struct inst_forgotten *out,
+    struct dray_err *e);
 
 #endif

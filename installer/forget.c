@@ -196,24 +196,45 @@ forget_one(const struct inst_state *s, struct inst_tx *tx, bool parked, struct i
 	return 0;
 }
 
+/* how many of these transactions can be rolled back */
+static int
+count_ways_back(const struct inst_state *s, const uint32_t *list, size_t n, size_t *ways, struct dray_err *e)
+{
+	struct inst_tx *tx;
+
+	*ways = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (inst_tx_open(s, list[i], false, &tx, e) != 0)
+			return -1;
+		*ways += tx->state == INST_TX_FINISHED;
+		inst_tx_close(tx);
+	}
+	return 0;
+}
+
 int
-inst_forget(const struct inst_state *s, bool parked, struct inst_forgotten *out, struct dray_err *e)
+inst_forget(const struct inst_state *s, bool parked, size_t keep, struct inst_forgotten *out, struct dray_err *e)
 {
 	struct inst_tx *tx;
 	uint32_t *list;
-	size_t n, i;
+	size_t n, ways, i;
 	int rc = -1;
 
 	*out = (struct inst_forgotten){ 0 };
 	if (inst_tx_list(s, &list, &n, e) != 0)
 		return -1;
+	if (count_ways_back(s, list, n, &ways, e) != 0)
+		goto out;
 	/* oldest first: a cut leaves the newest way back, if any */
-	for (i = 0; i < n; i++) {
-		int r;
+	for (i = 0; i < n && (keep == 0 || ways > keep); i++) {
+		int r = 0;
 
 		if (inst_tx_open(s, list[i], true, &tx, e) != 0)
 			goto out;
-		r = forget_one(s, tx, parked, out, e);
+		ways -= tx->state == INST_TX_FINISHED;
+		/* with some to be kept, what is left of older ones is nobody's business */
+		if (keep == 0 || tx->state == INST_TX_FINISHED)
+			r = forget_one(s, tx, parked, out, e);
 		inst_tx_close(tx);
 		if (r != 0)
 			goto out;
@@ -250,6 +271,8 @@ inst_parked(const struct inst_state *s, const struct inst_tx *tx, struct inst_fo
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
+		if (tx->state == INST_TX_DONE && op->step > tx->done)
+			continue;	/* its slot holds the new object yet */
 		if (is_parked(&w, op, true, &parked, &there, e) != 0)
 			goto out;
 		if (!there || (!parked && !leftover))

@@ -18,6 +18,7 @@
 #include "tool/look.h"
 
 #include "installer/cmd.h"
+#include "installer/stash_room.h"
 
 #define KEYRING_FILE "/etc/dray/keyring.json"
 #define KEYRING_DIR "/etc/dray/keyring.d"
@@ -28,6 +29,7 @@ inst_front_init(struct inst_front *f, const char *verb)
 	memset(f, 0, sizeof(*f));
 	inst_run_begin(&f->run, verb);
 	f->root = "/";
+	f->step = INST_STEP_ALL;
 	f->fd = -1;
 	f->st.root = f->st.dir = f->st.lock = -1;
 }
@@ -153,6 +155,8 @@ inst_pending_text(enum inst_pending what)
 		return "an upgrade was interrupted after its switch, before it was recorded";
 	case INST_PENDING_FORGET:
 		return "forget was interrupted";
+	case INST_PENDING_BETWEEN:
+		return "an upgrade is between two of its phases";
 	}
 	return NULL;
 }
@@ -162,6 +166,7 @@ inst_front_idle(const struct inst_front *f, struct dray_err *e)
 {
 	enum inst_pending what;
 	struct inst_front bare = *f;
+	struct inst_tx *tx;
 	uint32_t number;
 	char *again;
 
@@ -171,6 +176,13 @@ inst_front_idle(const struct inst_front *f, struct dray_err *e)
 		return -1;
 	if (inst_pending_text(what) == NULL || what == INST_PENDING_FORGET)
 		return 0;
+	if (what == INST_PENDING_BETWEEN) {
+		if (inst_tx_open(&f->st, number, false, &tx, e) != 0)
+			return -1;
+		inst_phase_refuse(f, tx, e);
+		inst_tx_close(tx);
+		return -1;
+	}
 	dray_fail(e, DRAY_E_SYSTEM, "%s on %s", inst_pending_text(what), f->root);
 	bare.bundle = NULL;
 	if ((again = inst_command(&bare, "resume", NULL)) != NULL)
@@ -192,7 +204,7 @@ inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 	tool_progress_begin(&pr, &f->common, "looking", 0);
 	rc = inst_plan_make(f->st.root, f->b, &o, p, e);
 	tool_progress_end(&pr, rc == 0);
-	return rc;
+	return rc == 0 ? inst_stash_room(&f->st, *p, e) : -1;
 }
 
 /* does the state ask for what only root can give? */

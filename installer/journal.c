@@ -199,6 +199,7 @@ inst_tx_close(struct inst_tx *tx)
 		return;
 	inst_ops_free(tx->ops, tx->n_ops);
 	free(tx->along);
+	free(tx->phases);
 	free(tx->arena);
 	inst_slots_close(tx);
 	if (tx->log != -1)
@@ -206,6 +207,29 @@ inst_tx_close(struct inst_tx *tx)
 	if (tx->dir != -1)
 		close(tx->dir);
 	free(tx);
+}
+
+static void
+note_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg)
+{
+	uint8_t step = arg >> INST_ARG_STEP_SHIFT & 0xff;
+
+	tx->seq++;
+	tx->state = state;
+	tx->arg = arg;
+	if (state == INST_TX_COMMIT)
+		tx->unsynced = (arg & INST_COMMIT_UNSYNCED) != 0;
+	if (state == INST_TX_COMMIT || state == INST_TX_DONE)
+		tx->goal = step == 0 ? INST_STEP_ALL : step;
+	if (state == INST_TX_DONE)
+		tx->done = tx->goal;
+	tx->undo_step = state == INST_TX_UNDO && step != 0;
+}
+
+bool
+inst_tx_between(const struct inst_tx *tx)
+{
+	return tx->state == INST_TX_DONE && tx->done < tx->last;
 }
 
 /* the last record that counts; tx->seq stays 0 when there is none */
@@ -229,11 +253,7 @@ read_log(struct inst_tx *tx, struct dray_err *e)
 		state = dray_get_u32(p + at + 8);
 		if (memcmp(p + at + 48, sum, 16) != 0 || state < INST_TX_COMMIT || state > INST_TX_FORGET)
 			break;
-		tx->seq++;
-		tx->state = (enum inst_tx_state)state;
-		tx->arg = dray_get_u32(p + at + 12);
-		if (tx->state == INST_TX_COMMIT)
-			tx->unsynced = tx->arg == INST_COMMIT_UNSYNCED;
+		note_record(tx, (enum inst_tx_state)state, dray_get_u32(p + at + 12));
 		memcpy(tx->plan_sha256, p + at + 16, 32);
 	}
 	free(p);
@@ -359,9 +379,7 @@ inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struc
 		dray_hint(e, "the next run looks at the log and finishes or drops this one");
 	return -1;
 written:
-	tx->seq++;
-	tx->state = state;
-	tx->arg = arg;
+	note_record(tx, state, arg);
 	return 0;
 }
 

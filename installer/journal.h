@@ -20,7 +20,9 @@ enum inst_tx_state {
 	INST_TX_FORGET = 6,	/* being deleted */
 };
 
-enum { INST_COMMIT_UNSYNCED = 1 };	/* arg of a COMMIT record */
+/* arg of a COMMIT, DONE or UNDO record: in bits 8 to 15 the step, 0 for all of them */
+enum { INST_COMMIT_UNSYNCED = 1, INST_ARG_STEP_SHIFT = 8 };
+#define INST_STEP_ALL 255u
 enum { INST_FORGET_BEGUN = 0, INST_FORGET_DONE = 1, INST_FORGET_ALL = 2 };	/* arg of a FORGET record */
 
 struct inst_tx {
@@ -30,6 +32,9 @@ struct inst_tx {
 	enum inst_tx_state state;
 	uint32_t arg;			/* of the last record */
 	bool unsynced;			/* committed without flushing anything (--no-sync) */
+	uint8_t goal, done;		/* the last step decided, the last one switched; 0: none */
+	uint8_t last;			/* the last step that has an op */
+	bool undo_step;			/* UNDO: only of the steps after @done */
 	uint32_t seq;			/* of the last record, 0: none */
 	bool has_plan;			/* everything below is filled */
 	uint8_t plan_sha256[32];
@@ -37,6 +42,9 @@ struct inst_tx {
 	size_t n_ops, n_swaps;
 	struct inst_text { const char *p; size_t len; } *along;	/* owned list; local objects inside directories in the stash */
 	size_t n_along;
+	char (*phases)[65];		/* owned names, in order: step N is phases[N - 1] */
+	size_t n_phases;
+	uint8_t plan_id[32];
 	uint8_t *arena;			/* the plan file's bytes */
 	struct inst_installed from, to;	/* what the anchor said before, and what this brings */
 	struct inst_slots *slots;	/* by op->site; number 0 lies in @dir */
@@ -70,6 +78,9 @@ DRAY_MUST_CHECK int inst_tx_write_plan(struct inst_tx *tx, const struct inst_pla
     const struct inst_installed *to, struct dray_err *e);
 /** inst_tx_take_plan - read back into @tx: what commit works on is what a later run would read */
 DRAY_MUST_CHECK int inst_tx_take_plan(struct inst_tx *tx, struct dray_err *e);
+
+/** inst_tx_between - some steps are switched and others wait for the operator: nothing goes on by itself */
+bool inst_tx_between(const struct inst_tx *tx);
 
 /** inst_tx_record - append one record and fdatasync: COMMIT is the decision */
 DRAY_MUST_CHECK int inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struct dray_err *e);

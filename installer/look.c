@@ -12,7 +12,6 @@
 #include "dray/num.h"
 #include "dray/os.h"
 #include "dray/path.h"
-#include "dray/pool.h"
 
 #include "installer/planning.h"
 
@@ -396,75 +395,4 @@ inst_state_is(const struct dray_index *ix, const struct dray_state *s, const str
 	default:
 		return true;
 	}
-}
-
-struct recheck { const struct inst_plan *p; struct dray_walk *walks; };
-
-static int
-drifted(const char *path, size_t len, struct dray_err *e)
-{
-	char quoted[DRAY_QUOTE_CAP(255)];
-
-	dray_fail(e, DRAY_E_DRIFT, "%s changed since the plan was made",
-	    len == 0 ? "the root directory" : dray_quote(path, len, quoted, sizeof(quoted)));
-	return dray_hint(e, "nothing was changed; make sure nothing else writes there and run it again");
-}
-
-static int
-recheck_op(void *ctx, unsigned worker, size_t i, struct dray_err *e)
-{
-	struct recheck *r = ctx;
-	const struct inst_op *op = &r->p->ops[i];
-	struct inst_ident now;
-	struct dray_stat st;
-	bool same;
-
-	if (inst_look(&r->walks[worker], op->path, op->len, &now, &st, e) != 0)
-		return -1;
-	/* the time of a directory that only gets attributes moves whenever something is made in it: not a drift */
-	if (op->kind == INST_OP_META && op->old.type == DRAY_DIR)
-		same = inst_ident_object(&now, &op->old);
-	else
-		same = inst_ident_same(&now, &op->old);
-	/* a new link would get the attributes too, wherever it is */
-	if (same && op->kind == INST_OP_META && op->old.type == DRAY_FILE)
-		same = st.nlink == op->attrs->nlink;
-	if (same)
-		same = st.locks == op->locks_before;
-	return same ? 0 : drifted(op->path, op->len, e);
-}
-
-static int
-recheck_inside(void *ctx, unsigned worker, size_t i, struct dray_err *e)
-{
-	struct recheck *r = ctx;
-	const struct inst_inside *in = &r->p->inside[i];
-	struct inst_ident now;
-
-	if (inst_look(&r->walks[worker], in->path, in->len, &now, NULL, e) != 0)
-		return -1;
-	return inst_ident_same(&now, &in->id) ? 0 : drifted(in->path, in->len, e);
-}
-
-int
-inst_plan_recheck(int rootfd, const struct inst_plan *p, unsigned threads, struct dray_err *e)
-{
-	struct recheck r = { .p = p };
-	int rc;
-
-	if (threads < 8)
-		threads = 8;
-	if (threads > 64)
-		threads = 64;
-	if ((r.walks = calloc(threads, sizeof(*r.walks))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (unsigned t = 0; t < threads; t++)
-		dray_walk_init(&r.walks[t], rootfd);
-	rc = dray_parallel(threads, p->n_ops, 64, recheck_op, &r, e);
-	if (rc == 0)
-		rc = dray_parallel(threads, p->n_inside, 64, recheck_inside, &r, e);
-	for (unsigned t = 0; t < threads; t++)
-		dray_walk_close(&r.walks[t]);
-	free(r.walks);
-	return rc;
 }

@@ -430,7 +430,8 @@ inst_order(struct inst_planning *pl, struct dray_err *e)
 		if (p->ops[i].item != DRAY_NONE)
 			op_of[p->ops[i].item] = (uint32_t)i;
 	}
-	rc = inst_nodes(pl, op_of, e);
+	if ((rc = inst_nodes(pl, op_of, e)) == 0)
+		inst_steps(pl, op_of);
 	free(op_of);
 	return rc;
 }

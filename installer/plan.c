@@ -214,6 +214,7 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 	}
 	pl.plan->ix = pl.ix;
 	pl.plan->no_owner = pl.policy->no_owner;
+	pl.plan->desc = pl.desc;
 	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || inst_links_begin(&pl, e) != 0 ||
 	    choose(&pl, e) != 0 || inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 ||
 	    inst_sites_settle(pl.sites, pl.policy->no_sync, e) != 0 || inst_fstab_load(rootfd, &pl.fstab, e) != 0)

@@ -71,7 +71,7 @@ struct inst_site {
 /* what a META changes */
 struct inst_op_attrs {
 	struct inst_meta before, after;
-	uint64_t nlink;		/* of a file: links it had when plan looked; not in the journal */
+	uint64_t nlink;		/* of a file: links it had when plan looked */
 };
 
 /* digests of all inside a directory (tree.h), filled by stage; zero when that side is no directory. They tell whether
@@ -81,8 +81,10 @@ struct inst_op_trees { uint8_t old[32], now[32]; };
 /* there may be a hundred thousand of them: what few need hangs on a pointer */
 struct inst_op {
 	uint8_t kind, rank, flags;
+	uint8_t step;		/* 1 and up: the phase of the bundle it belongs to */
 	uint8_t site;		/* SWAP: where slot and target lie; META: where the object lies */
 	uint8_t locks_before, locks_after;	/* DRAY_LOCK_*; cleared before the first swap, set after the last META */
+	uint16_t times;		/* META of a directory: bit N - 1 for each step after which its time has to be set again */
 	uint16_t len;		/* of @path */
 	const char *path;	/* in the plan's arena or the index; not NUL-terminated */
 	uint32_t slot;		/* SWAP: its number, dense from 0 in op order; META: DRAY_NONE */
@@ -155,7 +157,10 @@ struct inst_plan {
 	size_t n_redirects;
 	char **along;			/* local objects inside directories that go into the stash as a whole; owned paths */
 	size_t n_along;
+	size_t in_step[DRAY_MAX_PHASES];	/* operations of each step */
+	size_t frees, keeps;		/* generations that have to be freed to make room, oldest first, and those that stay */
 	uint8_t id[32];
+	const struct dray_desc *desc;	/* borrowed from the bundle */
 	bool no_owner;			/* policy.h */
 	bool partial;			/* not everything was readable: no id */
 	/* counts of touched paths, for the report */
@@ -212,8 +217,12 @@ DRAY_MUST_CHECK int inst_plan_verdict(const struct inst_plan *p, struct dray_err
 /** inst_facts_list - the list of paths that stays; dray_ev_free */
 DRAY_MUST_CHECK int inst_facts_list(const struct inst_plan *p, struct dray_ev_writer *w, struct dray_err *e);
 
+/* recheck.c */
 /** inst_plan_recheck - right before commit: is every op's old identity still there? DRAY_E_DRIFT names the first. */
 DRAY_MUST_CHECK int inst_plan_recheck(int rootfd, const struct inst_plan *p, unsigned threads, struct dray_err *e);
+/** inst_ops_recheck - the same of those ops whose step is in (@after, @upto], with what directories that go hold */
+DRAY_MUST_CHECK int inst_ops_recheck(int rootfd, const struct inst_op *ops, size_t n, uint8_t after, uint8_t upto,
+    unsigned threads, struct dray_err *e);
 
 static inline bool
 inst_is_device(uint8_t type)

@@ -4,10 +4,12 @@
  * Little-endian: magic "DRAYPLAN", u32 version 1, u32 ops, u32 swaps, u32 file systems beside the root's own and, unless
  * that is 0, the SHA-256 of the list of them; two releases (from, to), then the ops.
  * release: u8 bits (1 known, 2 without owners), u8 length and product, u8 length and version, u64 counter, 32 bundle id, 32 digest of the release
- * op: u8 kind, u8 rank, u8 flags, u8 file system, u32 slot, u32 entry, u16 length and path, two idents (old, now);
- *     LOCKED: two u8 (before, after); SUBTREE: two 32-byte tree digests (old, new); META: two attribute sets (before, after)
+ * op: u8 kind, u8 rank, u8 flags, u8 file system, u8 step, u16 times, u32 slot, u32 entry, u16 length and path, two idents (old, now);
+ *     LOCKED: two u8 (before, after); SUBTREE: two 32-byte tree digests (old, new); META: u64 links, two attribute sets
+ *     (before, after)
  * ident: u8 type, u64 inode, u64 btime, u32 ns, u64 mtime, u32 ns, u64 size
  * at the end: u32 count, then for each local object inside a directory that is moved as a whole: u16 length and path
+ * then the phases: u8 count, for each u8 length and name; 32 plan id
  * attributes: u16 has, u32 mode, uid, gid, u64 mtime, u32 ns, u32 xattrs, u32 length and xattr bytes
  */
 #include <stdlib.h>
@@ -170,6 +172,8 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const stru
 		put8(&o, op->rank);
 		put8(&o, op->flags);
 		put8(&o, op->site);
+		put8(&o, op->step);
+		put16(&o, op->times);
 		put32(&o, op->slot);
 		put32(&o, op->entry);
 		put16(&o, (uint16_t)op->len);
@@ -185,6 +189,7 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const stru
 			put_bytes(&o, op->trees->now, 32);
 		}
 		if (op->kind == INST_OP_META) {
+			put64(&o, op->attrs->nlink);
 			put_meta(&o, &op->attrs->before);
 			put_meta(&o, &op->attrs->after);
 		}
@@ -196,6 +201,10 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const stru
 		put16(&o, (uint16_t)n);
 		put_bytes(&o, p->along[i], n);
 	}
+	put8(&o, (uint8_t)(p->desc == NULL ? 0 : p->desc->n_phases));
+	for (i = 0; p->desc != NULL && i < p->desc->n_phases; i++)
+		put_text(&o, p->desc->phases[i]);
+	put_bytes(&o, p->id, sizeof(p->id));
 	if (o.failed) {
 		free(o.p);
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -276,7 +285,9 @@ get_op(struct dray_cursor *c, size_t sites, struct inst_op *op)
 	uint16_t len;
 
 	if (!dray_cursor_u8(c, &op->kind) || !dray_cursor_u8(c, &op->rank) || !dray_cursor_u8(c, &op->flags) ||
-	    !dray_cursor_u8(c, &op->site) || op->site >= sites || !dray_cursor_u32(c, &op->slot) ||
+	    !dray_cursor_u8(c, &op->site) || op->site >= sites ||
+	    !dray_cursor_u8(c, &op->step) || op->step == 0 || op->step > DRAY_MAX_PHASES ||
+	    !dray_cursor_u16(c, &op->times) || !dray_cursor_u32(c, &op->slot) ||
 	    !dray_cursor_u32(c, &op->entry) || !dray_cursor_u16(c, &len) || !dray_cursor_bytes(c, len, &path) ||
 	    !get_ident(c, &op->old) || !get_ident(c, &op->now))
 		return false;
@@ -292,7 +303,7 @@ get_op(struct dray_cursor *c, size_t sites, struct inst_op *op)
 		return false;
 	if (op->kind == INST_OP_META)
 		return (op->flags & INST_OP_SUBTREE) == 0 && (op->attrs = calloc(1, sizeof(*op->attrs))) != NULL &&
-		    get_meta(c, &op->attrs->before) && get_meta(c, &op->attrs->after);
+		    dray_cursor_u64(c, &op->attrs->nlink) && get_meta(c, &op->attrs->before) && get_meta(c, &op->attrs->after);
 	if ((op->flags & INST_OP_SUBTREE) == 0)
 		return true;
 	if (!dray_cursor_bytes(c, 64, &tree) || (op->trees = malloc(sizeof(*op->trees))) == NULL)
@@ -322,6 +333,25 @@ get_along(struct dray_cursor *c, struct inst_tx *tx, struct dray_err *e)
 	return 0;
 }
 
+static int
+get_phases(struct dray_cursor *c, struct inst_tx *tx, struct dray_err *e)
+{
+	const uint8_t *id;
+	uint8_t n;
+
+	if (!dray_cursor_u8(c, &n) || n > DRAY_MAX_PHASES)
+		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
+	if ((tx->phases = calloc((size_t)n + 1, sizeof(*tx->phases))) == NULL)
+		return dray_fail_errno(e, "plan");
+	for (; tx->n_phases < n; tx->n_phases++)
+		if (!get_text(c, tx->phases[tx->n_phases]))
+			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
+	if (!dray_cursor_bytes(c, 32, &id))
+		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
+	memcpy(tx->plan_id, id, sizeof(tx->plan_id));
+	return 0;
+}
+
 /* the list of file systems is a file of its own; the plan says which one it was made with */
 static bool
 get_sites(struct dray_cursor *c, const struct inst_tx *tx, uint32_t *sites)
@@ -346,7 +376,7 @@ inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 	if (version != VERSION)
 		return dray_fail(e, DRAY_E_NEWER, "the plan was written by a newer dray-install");
 	if (!dray_cursor_u32(&c, &ops) || !dray_cursor_u32(&c, &swaps) || swaps > ops || !get_sites(&c, tx, &sites) ||
-	    !get_release(&c, &tx->from) || !get_release(&c, &tx->to) || ops > c.left / (14 + 2 * IDENT_BYTES))
+	    !get_release(&c, &tx->from) || !get_release(&c, &tx->to) || ops > c.left / (17 + 2 * IDENT_BYTES))
 		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c.at);
 	if ((tx->ops = calloc(ops == 0 ? 1 : ops, sizeof(*tx->ops))) == NULL)
 		return dray_fail_errno(e, "plan");
@@ -356,7 +386,10 @@ inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 		if (!get_op(&c, (size_t)sites + 1, &tx->ops[i]))
 			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju, operation %u", (uintmax_t)c.at,
 			    (unsigned)i);
-	if (get_along(&c, tx, e) != 0)
+	for (i = 0; i < ops; i++)
+		if (tx->ops[i].step > tx->last)
+			tx->last = tx->ops[i].step;
+	if (get_along(&c, tx, e) != 0 || get_phases(&c, tx, e) != 0)
 		return -1;
 	if (c.left != 0)
 		return dray_fail(e, DRAY_E_IO, "the plan has %zu bytes too many", c.left);

@@ -202,6 +202,9 @@ DRAY_MUST_CHECK int inst_decide_links(struct inst_planning *pl, struct dray_err 
 /* nodes.c: @op_of: per item its op, DRAY_NONE: none */
 DRAY_MUST_CHECK int inst_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e);
 
+/* steps.c */
+void inst_steps(struct inst_planning *pl, const uint32_t *op_of);
+
 /* order.c */
 DRAY_MUST_CHECK int inst_order(struct inst_planning *pl, struct dray_err *e);
 

@@ -93,7 +93,7 @@ pending_of(const struct inst_tx *tx)
 	case INST_TX_COMMIT:
 		return INST_PENDING_FORWARD;
 	case INST_TX_DONE:
-		return INST_PENDING_FINISH;
+		return inst_tx_between(tx) ? INST_PENDING_BETWEEN : INST_PENDING_FINISH;
 	case INST_TX_UNDO:
 	case INST_TX_UNDONE:		/* back on the disk, but not in the anchor yet */
 		return INST_PENDING_BACKWARD;
@@ -110,7 +110,7 @@ static int
 gravity(enum inst_pending p)
 {
 	static const int rank[] = { [INST_PENDING_NONE] = 0, [INST_PENDING_STAGED] = 1, [INST_PENDING_FORGET] = 2,
-		[INST_PENDING_FINISH] = 3, [INST_PENDING_BACKWARD] = 4, [INST_PENDING_FORWARD] = 4 };
+		[INST_PENDING_BETWEEN] = 3, [INST_PENDING_FINISH] = 4, [INST_PENDING_BACKWARD] = 5, [INST_PENDING_FORWARD] = 5 };
 
 	return rank[p];
 }
@@ -156,14 +156,16 @@ recover_one(const struct inst_state *s, struct inst_tx *tx, bool back, bool drop
 		return drop_staged ? inst_tx_drop(s, tx->number, e) : 0;
 	case INST_TX_COMMIT:
 		if (back)
-			return inst_undo(s, tx, f, e);
+			return tx->done > 0 ? inst_undo_step(s, tx, f, e) : inst_undo(s, tx, f, e);
 		if (inst_roll_forward(s, tx, false, f, e) != 0)
 			return -1;
-		return inst_finish(s, tx, f, e);
+		return inst_tx_between(tx) ? 0 : inst_finish(s, tx, f, e);
 	case INST_TX_DONE:
+		if (inst_tx_between(tx))
+			return 0;	/* the operator says how it goes on */
 		return back ? inst_undo(s, tx, f, e) : inst_finish(s, tx, f, e);
 	case INST_TX_UNDO:
-		return inst_undo(s, tx, f, e);
+		return tx->undo_step ? inst_undo_step(s, tx, f, e) : inst_undo(s, tx, f, e);
 	case INST_TX_UNDONE:
 		return inst_undo_end(s, tx, f, e);
 	case INST_TX_FORGET:
@@ -182,6 +184,7 @@ inst_recover(const struct inst_state *s, bool back, bool drop_staged, enum inst_
 {
 	struct inst_tx *tx;
 	uint32_t *list;
+	bool between = false;
 	size_t n, i;
 	int rc = -1;
 
@@ -196,17 +199,30 @@ inst_recover(const struct inst_state *s, bool back, bool drop_staged, enum inst_
 			goto out;
 		p = pending_of(tx);
 		r = recover_one(s, tx, back, drop_staged, f, e);
+		between |= inst_tx_between(tx);
 		inst_tx_close(tx);
-		if (p != INST_PENDING_NONE && gravity(p) > gravity(*did) && !(p == INST_PENDING_STAGED && !drop_staged))
+		if (p != INST_PENDING_BETWEEN && gravity(p) > gravity(*did) && !(p == INST_PENDING_STAGED && !drop_staged))
 			*did = p;
 		if (r != 0)
 			goto out;
 	}
 	/* nothing is half-way now; a run cut between the mark and its decision left the mark */
-	rc = inst_state_mark(s, false, e);
+	rc = between ? 0 : inst_state_mark(s, false, e);
 out:
 	free(list);
 	return rc;
+}
+
+int
+inst_between(const struct inst_state *s, struct inst_tx **out, struct dray_err *e)
+{
+	enum inst_pending what;
+	uint32_t number;
+
+	*out = NULL;
+	if (s->dir == -1 || inst_pending(s, &what, &number, e) != 0)
+		return s->dir == -1 ? 0 : -1;
+	return what == INST_PENDING_BETWEEN ? inst_tx_open(s, number, s->lock != -1, out, e) : 0;
 }
 
 int

@@ -263,6 +263,11 @@ inst_report_text(const struct inst_front *f, const struct inst_plan *p)
 	if (p->unmatched > 0)
 		inst_say(f, "%zu match no base", p->unmatched);
 	inst_report_notes(f, p);
+	if (p->frees > 0)
+		inst_say(f, "room is short: the oldest %zu of %zu old generations %s freed first, and with %s the way back that far",
+		    p->frees, p->frees + p->keeps, p->frees == 1 ? "is" : "are", p->frees == 1 ? "it" : "them");
+	for (uint8_t step = 1; d->n_phases > 1 && step <= d->n_phases; step++)
+		inst_say(f, "  %9zu  operations in phase %s", p->in_step[step - 1], d->phases[step - 1]);
 	if (p->n_ops > 0) {
 		inst_say(f, "reads %s of the bundle", tool_human(p->payload, need));
 		report_room(f, p);
@@ -308,6 +313,13 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 	set_bounded(o, "payload", p->payload);
 	dray_json_set_int(o, "ops", (int64_t)p->n_ops);
 	dray_json_set_int(o, "swaps", (int64_t)p->n_swaps);
+	dray_json_set_int(o, "frees_generations", (int64_t)p->frees);
+	a = dray_json_set_arr(o, "phases");
+	for (uint8_t step = 1; step <= d->n_phases; step++) {
+		n = dray_json_push_obj(a);
+		dray_json_set_str(n, "name", d->phases[step - 1]);
+		dray_json_set_int(n, "ops", (int64_t)p->in_step[step - 1]);
+	}
 	a = dray_json_set_arr(o, "notes");
 	for (size_t i = 0; i < p->n_notes; i++) {
 		n = dray_json_push_obj(a);

@@ -369,9 +369,10 @@ fail:
 }
 
 int
-inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign, struct dray_err *e)
+inst_meta_op(struct inst_swapper *w, const struct inst_op *op, const struct inst_meta *want, bool back, bool *foreign,
+    struct dray_err *e)
 {
-	struct inst_meta m = back ? op->attrs->before : op->attrs->after;	/* a view: what it points to is the op's */
+	struct inst_meta m = *want;	/* a view: what it points to is the op's */
 	char leaf[DRAY_NAME_MAX + 1] = ".", q[512];
 	struct inst_ident id;
 	struct dray_stat st;

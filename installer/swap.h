@@ -35,9 +35,14 @@ DRAY_MUST_CHECK int inst_dir_time(struct inst_swapper *w, const struct inst_op *
  * new object; @locks 0: clear them */
 DRAY_MUST_CHECK int inst_lock_op(struct inst_swapper *w, const struct inst_op *op, uint8_t locks, struct dray_err *e);
 
-/** inst_meta_op - do one META; @back: the attributes as they were. *foreign: another object is there now, left alone */
-DRAY_MUST_CHECK int inst_meta_op(struct inst_swapper *w, const struct inst_op *op, bool back, bool *foreign,
-    struct dray_err *e);
+/**
+ * inst_meta_op - do one META
+ * @m: what to set: op->after, op->before, or a part of one of them
+ * @back: on the way back, where what refuses to be changed was not changed forward either
+ * *foreign: another object is there now, left alone
+ */
+DRAY_MUST_CHECK int inst_meta_op(struct inst_swapper *w, const struct inst_op *op, const struct inst_meta *m, bool back,
+    bool *foreign, struct dray_err *e);
 
 /** inst_slot_look - what is in the op's slot */
 DRAY_MUST_CHECK int inst_slot_look(struct inst_swapper *w, const struct inst_op *op, struct inst_ident *id,

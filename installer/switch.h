@@ -13,10 +13,15 @@
  */
 DRAY_MUST_CHECK int inst_barrier(const struct inst_state *s, struct inst_tx *tx, bool switched, struct dray_err *e);
 
-/** inst_run_ops - all swaps (backwards when @back), then all METAs; repeatable. @fresh: straight after staging.
+/** inst_run_ops - all swaps of the steps in question (backwards when @back), then their METAs;
+ * repeatable. @fresh: straight after staging.
  * @f: targets of METAs that are somebody else's object now, left alone */
 DRAY_MUST_CHECK int inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fresh,
     struct inst_foreign *f, struct dray_err *e);
+
+/** inst_undo_step - the steps after tx->done backwards; the transaction is between two steps again */
+DRAY_MUST_CHECK int inst_undo_step(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f,
+    struct dray_err *e);
 
 /** inst_roll_forward - from the COMMIT record to DONE; a failure is undone by itself (DRAY_E_WENT_BACK) */
 DRAY_MUST_CHECK int inst_roll_forward(const struct inst_state *s, struct inst_tx *tx, bool fresh,

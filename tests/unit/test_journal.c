@@ -25,14 +25,15 @@ fill_plan(void)
 {
 	static uint8_t xattr[] = { 6, 0, 1, 0, 0, 0, 'u', 's', 'e', 'r', '.', 'a', 'v' };
 
-	ops[0] = (struct inst_op){ .kind = INST_OP_SWAP, .rank = INST_RANK_ADD, .slot = 0, .path = "a\nb", .len = 3,
+	ops[0] = (struct inst_op){ .kind = INST_OP_SWAP, .step = 1, .rank = INST_RANK_ADD, .slot = 0, .path = "a\nb", .len = 3,
 		.entry = 7, .now = { .type = DRAY_FILE, .ino = 5, .size = 9, .mtime_sec = -1, .mtime_nsec = 999999999 } };
-	ops[1] = (struct inst_op){ .kind = INST_OP_SWAP, .rank = INST_RANK_REMOVE, .slot = 1, .flags = INST_OP_SUBTREE,
+	ops[1] = (struct inst_op){ .kind = INST_OP_SWAP, .step = 2, .rank = INST_RANK_REMOVE, .slot = 1, .flags = INST_OP_SUBTREE,
 		.path = "d", .len = 1, .entry = 8, .old = { .type = DRAY_DIR, .ino = 6, .btime_sec = 4 } };
 	trees.old[0] = 0xab;
 	ops[1].trees = &trees;
-	ops[2] = (struct inst_op){ .kind = INST_OP_META, .rank = INST_RANK_META, .slot = DRAY_NONE, .path = "", .len = 0,
-		.entry = DRAY_NONE, .old = { .type = DRAY_DIR, .ino = 2 }, .attrs = &attrs };
+	ops[2] = (struct inst_op){ .kind = INST_OP_META, .step = 1, .times = 3, .rank = INST_RANK_META, .slot = DRAY_NONE,
+		.path = "", .len = 0, .entry = DRAY_NONE, .old = { .type = DRAY_DIR, .ino = 2 }, .attrs = &attrs };
+	attrs.nlink = 7;
 	attrs.before = (struct inst_meta){ .has = DRAY_HAS_MTIME, .mtime_sec = 1 };
 	attrs.after = (struct inst_meta){ .has = DRAY_HAS_XATTRS, .n_xattrs = 1, .xattrs = xattr, .xattrs_len = sizeof(xattr) };
 }
@@ -68,6 +69,37 @@ the_last_whole_record_is_the_state(void)
 }
 
 static void
+steps_are_told_by_the_records(void)
+{
+	struct inst_state s;
+	struct inst_tx *tx = new_tx(&s), *again = NULL;
+	uint32_t number = tx->number;
+
+	CHECK_EQ(inst_tx_record(tx, INST_TX_COMMIT, 1 << INST_ARG_STEP_SHIFT | INST_COMMIT_UNSYNCED, &e), 0);
+	CHECK(tx->unsynced && !inst_tx_between(tx));
+	CHECK_EQ(inst_tx_record(tx, INST_TX_DONE, 1 << INST_ARG_STEP_SHIFT, &e), 0);
+	CHECK(inst_tx_between(tx));
+	CHECK_EQ(inst_tx_record(tx, INST_TX_COMMIT, 0, &e), 0);
+	CHECK(!inst_tx_between(tx) && !tx->unsynced);
+	inst_tx_close(tx);
+	CHECK_EQ(inst_tx_open(&s, number, true, &again, &e), 0);
+	CHECK_EQ(again->state, INST_TX_COMMIT);
+	CHECK_EQ(again->done, 1);
+	CHECK_EQ(again->goal, INST_STEP_ALL);
+	/* only the second step goes back: between them again */
+	CHECK_EQ(inst_tx_record(again, INST_TX_UNDO, 2 << INST_ARG_STEP_SHIFT, &e), 0);
+	CHECK(again->undo_step);
+	CHECK_EQ(inst_tx_record(again, INST_TX_DONE, 1 << INST_ARG_STEP_SHIFT, &e), 0);
+	CHECK(inst_tx_between(again) && !again->undo_step);
+	/* all of it goes back */
+	CHECK_EQ(inst_tx_record(again, INST_TX_UNDO, 0, &e), 0);
+	CHECK(!again->undo_step && !inst_tx_between(again));
+	CHECK_EQ(again->done, 1);
+	inst_tx_close(again);
+	inst_state_close(&s);
+}
+
+static void
 the_plan_comes_back_as_it_was_written(void)
 {
 	struct inst_state s;
@@ -81,6 +113,10 @@ the_plan_comes_back_as_it_was_written(void)
 	CHECK_EQ(tx->ops[0].now.mtime_sec, -1);
 	CHECK_EQ(tx->ops[1].trees->old[0], 0xab);
 	CHECK_EQ(tx->ops[2].len, 0);
+	CHECK_EQ(tx->ops[2].step, 1);
+	CHECK_EQ(tx->ops[2].times, 3);
+	CHECK_EQ(tx->ops[2].attrs->nlink, 7);
+	CHECK_EQ(tx->last, 2);
 	CHECK_EQ(tx->ops[2].attrs->before.mtime_sec, 1);
 	CHECK_EQ(tx->ops[2].attrs->after.xattrs_len, 13);
 	CHECK(!tx->from.known);
@@ -228,6 +264,7 @@ main(void)
 		return 1;
 	fill_plan();
 	RUN(the_last_whole_record_is_the_state);
+	RUN(steps_are_told_by_the_records);
 	RUN(the_plan_comes_back_as_it_was_written);
 	RUN(a_record_torn_at_any_byte_does_not_count_and_is_written_over);
 	RUN(a_flipped_bit_anywhere_in_a_record_makes_it_not_count);
