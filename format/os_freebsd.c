@@ -171,10 +171,13 @@ os_fs(int fd, struct dray_fs *fs)
 		{ "linprocfs", DRAY_FS_PSEUDO }, { "linsysfs", DRAY_FS_PSEUDO },
 	};
 	struct statfs s;
+	long links;
 
 	if (fstatfs(fd, &s) != 0)
 		return -1;
 	*fs = (struct dray_fs){ .kind = DRAY_FS_WEAK };
+	links = fpathconf(fd, _PC_LINK_MAX);
+	fs->max_links = links > 0 ? (uint64_t)links : UINT64_MAX;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(s.f_fstypename, known[i].name) == 0)
 			fs->kind = known[i].kind;

@@ -174,6 +174,22 @@ overlay_moves_dirs(int fd)
 	return yes;
 }
 
+/* pathconf(3) knows ext alone, and says 127 for all others */
+static uint64_t
+max_links(unsigned long type)
+{
+	switch (type) {
+	case 0xef53:		/* ext4: EXT4_LINK_MAX */
+		return 65000;
+	case 0x9123683e:	/* btrfs: BTRFS_LINK_MAX */
+		return 65535;
+	case 0x58465342:	/* xfs: XFS_MAXLINK */
+		return 2147483647;
+	default:
+		return UINT64_MAX;
+	}
+}
+
 int
 os_fs(int fd, struct dray_fs *fs)
 {
@@ -186,6 +202,7 @@ os_fs(int fd, struct dray_fs *fs)
 		return -1;
 	if (fs->kind == DRAY_FS_OVERLAY)
 		fs->moves_dirs = overlay_moves_dirs(fd);
+	fs->max_links = max_links((unsigned long)s.f_type & 0xffffffffUL);
 	return 0;
 }
 

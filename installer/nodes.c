@@ -2,7 +2,10 @@
  * nodes.c - what an op brings and takes along: the objects to make, in entry order, and those that go with a directory.
  * Source: spec/apply.md, "Plan".
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "installer/planning.h"
 
@@ -61,13 +64,33 @@ member_cmp(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
+/* more names than one file can have here: known now, and not when the last of them fails */
+static int
+limit_names(struct inst_planning *pl, const struct member *first, size_t n, struct dray_err *e)
+{
+	uint64_t max = pl->o->max_links != 0 ? pl->o->max_links : inst_sites_max_links(pl->sites, first->site);
+	struct inst_item *it = &pl->items[pl->at[pl->plan->nodes[first->node].entry]];
+	char text[120];
+
+	if (n <= max)
+		return 0;
+	snprintf(text, sizeof(text), "is one of %zu names of one file; this file system gives it %" PRIu64 " at most", n, max);
+	if (inst_rare(it)->broke == NULL && inst_item_broke(it, text, e) != 0)
+		return -1;
+	it->decision = INST_D_BLOCKED;
+	it->why = it->rare->broke;
+	return 0;
+}
+
 /* one inode has its names on one file system: a group that spans several is a group on each. Numbers stay below the nodes' */
 static int
-split_groups(struct inst_plan *p, struct dray_err *e)
+split_groups(struct inst_planning *pl, struct dray_err *e)
 {
+	struct inst_plan *p = pl->plan;
 	struct member *v;
 	uint32_t number = 0;
-	size_t n = 0;
+	size_t n = 0, first = 0;
+	int rc = 0;
 
 	if ((v = malloc((p->n_nodes + 1) * sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -76,13 +99,17 @@ split_groups(struct inst_plan *p, struct dray_err *e)
 			v[n++] = (struct member){ p->nodes[i].group, (uint32_t)i, p->ops[p->nodes[i].op].site };
 	if (n > 0)
 		qsort(v, n, sizeof(*v), member_cmp);
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || v[i].group != v[i - 1].group || v[i].site != v[i - 1].site)
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		if (i == 0 || v[i].group != v[i - 1].group || v[i].site != v[i - 1].site) {
 			number++;
+			first = i;
+		}
+		if (i + 1 == n || v[i].group != v[i + 1].group || v[i].site != v[i + 1].site)
+			rc = limit_names(pl, &v[first], i + 1 - first, e);
 		p->nodes[v[i].node].group = number;
 	}
 	free(v);
-	return 0;
+	return rc;
 }
 
 static bool
@@ -121,5 +148,5 @@ list_inside(struct inst_planning *pl, struct dray_err *e)
 int
 inst_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 {
-	return make_nodes(pl, op_of, e) == 0 && split_groups(pl->plan, e) == 0 ? list_inside(pl, e) : -1;
+	return make_nodes(pl, op_of, e) == 0 && split_groups(pl, e) == 0 ? list_inside(pl, e) : -1;
 }

@@ -190,6 +190,7 @@ struct inst_plan_opts {
 	unsigned threads;
 	const char *state;		/* path of the state folder beneath the root: left out of everything */
 	bool component_walk;		/* tests: no openat2 */
+	uint64_t max_links;		/* tests: names of one file; 0: what the file system can */
 	const struct inst_policy *policy;	/* NULL: the usual */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; from several threads */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL; may be NULL */

@@ -130,6 +130,7 @@ DRAY_MUST_CHECK int inst_sites_settle(struct inst_sites *s, bool any_fs, struct 
 /** inst_sites_refuse - static text: why nothing can be changed there; NULL: it can */
 const char *inst_sites_refuse(const struct inst_sites *s, uint8_t site);
 bool inst_sites_overlay(const struct inst_sites *s, uint8_t site);	/* birth times do not stay */
+uint64_t inst_sites_max_links(const struct inst_sites *s, uint8_t site);
 bool inst_sites_moves_dirs(const struct inst_sites *s, uint8_t site);	/* can directories be renamed? */
 /** inst_sites_plan - those that the plan's ops use, numbered densely; op->site is changed to that */
 DRAY_MUST_CHECK int inst_sites_plan(const struct inst_sites *s, struct inst_plan *p, struct dray_err *e);

@@ -205,6 +205,12 @@ inst_sites_overlay(const struct inst_sites *s, uint8_t site)
 	return s->v[site].fs.kind == DRAY_FS_OVERLAY;
 }
 
+uint64_t
+inst_sites_max_links(const struct inst_sites *s, uint8_t site)
+{
+	return s->v[site].fs.max_links;
+}
+
 bool
 inst_sites_moves_dirs(const struct inst_sites *s, uint8_t site)
 {

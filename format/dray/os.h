@@ -79,6 +79,7 @@ struct dray_fs {
 	bool moves_dirs;		/* any directory can be renamed; overlayfs: only with redirect_dir=on */
 	uint64_t block;			/* unit of allocation, bytes */
 	uint64_t free_bytes, free_inodes;	/* for this process; UINT64_MAX: no bound known */
+	uint64_t max_links;		/* names of one file; UINT64_MAX: no bound known */
 };
 int os_fs(int fd, struct dray_fs *fs);	/* of the file system an open object lies on */
 

@@ -215,6 +215,32 @@ recheck_finds_what_changed_since(void)
 }
 
 static void
+more_names_than_the_file_system_gives_are_refused(void)
+{
+	static const struct pm_row rows[] = {
+		{ "a", "f,1,@a", "f,2,@a", NULL }, { "b", "f,1,@a", "f,2,@a", NULL }, { "c", "-", "f,2,@a", NULL },
+		{ "x", "f,1,@x", "f,2,@x", NULL }, { "y", "f,1,@x", "f,2,@x", NULL },
+	};
+	struct dray_fs fs;
+	struct scene s;
+
+	scene_old(&s, rows, N(rows));
+	CHECK_EQ(s.p->blocked, 0);
+	s.max_links = 2;
+	CHECK_EQ(scene_plan(&s, 2, false), 0);
+	CHECK_EQ(s.p->blocked, 1);
+	CHECK_EQ(inst_plan_verdict(s.p, &s.e), -1);
+	CHECK_EQ(s.e.code, DRAY_E_SYSTEM);
+	CHECK_STR(s.e.text, "1 path cannot be changed here: a is one of 3 names of one file; this file system gives it 2 at most");
+	s.max_links = 3;
+	CHECK_EQ(scene_plan(&s, 2, false), 0);
+	CHECK_EQ(inst_plan_verdict(s.p, &s.e), 0);
+	CHECK_EQ(os_fs(s.root, &fs), 0);
+	CHECK(fs.max_links >= 65000);	/* of ext4, btrfs, xfs; of others no bound is known */
+	scene_end(&s);
+}
+
+static void
 recheck_looks_into_a_directory_that_goes_and_at_links(void)
 {
 	static const struct pm_row rows[] = {
@@ -328,6 +354,7 @@ main(void)
 	RUN(a_directory_time_alone_is_no_reason_to_act);
 	RUN(the_id_is_of_the_decisions_alone);
 	RUN(recheck_finds_what_changed_since);
+	RUN(more_names_than_the_file_system_gives_are_refused);
 	RUN(recheck_looks_into_a_directory_that_goes_and_at_links);
 	RUN(the_verdict_tells_all_reasons);
 	RUN(a_content_that_is_nowhere_is_a_conflict);
