@@ -112,12 +112,29 @@ count_freed(struct inst_carry *a, const struct inst_forgotten *out)
 	a->freed.kept += out->kept;
 }
 
+/* staging would find a damaged bundle too, but only when the old generation is gone */
+static int
+check_whole(struct inst_carry *a, struct dray_err *e)
+{
+	struct tool_progress pr;
+	struct dray_check_opts o = { .threads = (unsigned)a->f.common.jobs, .stop = tool_signal_seen,
+	    .progress = tool_progress_at, .ctx = &pr };
+	int rc;
+
+	tool_progress_begin(&pr, &a->f.common, "verify", dray_bundle_desc(a->f.b)->length);
+	rc = dray_bundle_check(a->f.b, &o, e);
+	tool_progress_end(&pr, rc == 0);
+	return rc;
+}
+
 /* the oldest ways back make room for the next one; the plan has said so */
 static int
 free_oldest(struct inst_carry *a, struct dray_err *e)
 {
 	struct inst_forgotten out;
 
+	if (check_whole(a, e) != 0)
+		return -1;
 	inst_say(&a->f, "room is short: the oldest %zu of %zu old generations %s freed", a->p->frees, a->p->frees + a->p->keeps,
 	    a->p->frees == 1 ? "is" : "are");
 	if (inst_forget(&a->f.st, false, a->p->keeps, &out, e) != 0)

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "dray/num.h"
+#include "dray/path.h"
 
 #include "installer/carry.h"
+#include "installer/swap.h"
 
 static int
 no_such_phase(const struct inst_front *f, struct dray_err *e)
@@ -96,6 +98,49 @@ inst_phase_refuse(const struct inst_front *f, const struct inst_tx *tx, struct d
 	return -1;
 }
 
+/* is the slot as staging left it, with nothing standing aside (swap.c, settle)? */
+static int
+slot_waits(struct inst_swapper *w, const struct inst_op *op, bool *waits, struct dray_err *e)
+{
+	char slot[24], aside[32];
+	struct inst_ident id;
+	struct dray_stat st;
+
+	if (inst_slot_look(w, op, &id, e) != 0)
+		return -1;
+	snprintf(aside, sizeof(aside), "%s~", inst_tx_slot(op->slot, slot));
+	*waits = id.type == DRAY_ABSENT && op->now.type == DRAY_ABSENT;
+	if (id.type != DRAY_ABSENT && op->now.type != DRAY_ABSENT && inst_slot_holds_untouched(w, op, false, waits, e) != 0)
+		return -1;
+	*waits = *waits && os_stat_at(w->slot.root, aside, &st) != 0;
+	return 0;
+}
+
+/* a step that was taken back keeps in its slots what others put in its place: that is never what the release wants */
+static int
+slots_wait(const struct inst_front *f, struct inst_tx *tx, struct dray_err *e)
+{
+	char q[DRAY_QUOTE_CAP(255)];
+	struct inst_swapper w;
+	bool waits = true;
+	int rc = inst_slots_all(tx, e);
+
+	inst_swapper_init(&w, f->st.root, tx, false);
+	for (size_t i = 0; rc == 0 && waits && i < tx->n_swaps; i++) {
+		const struct inst_op *op = &tx->ops[i];
+
+		if (op->step <= tx->done || op->step > f->step)
+			continue;
+		if ((rc = slot_waits(&w, op, &waits, e)) != 0 || waits)
+			continue;
+		dray_fail(e, DRAY_E_DRIFT, "%s: what was staged for it is gone, the stash holds somebody else's object",
+		    dray_quote(op->path, op->len, q, sizeof(q)));
+		rc = dray_hint(e, "nothing was changed; go back with rollback and apply again");
+	}
+	inst_swapper_close(&w);
+	return rc;
+}
+
 /* the same bundle and, if it was named, the same plan; all that waits was staged with the first phase */
 static int
 same_upgrade(const struct inst_carry *a, struct dray_err *e)
@@ -127,9 +172,13 @@ inst_carry_go_on(struct inst_carry *a, struct dray_err *e)
 		}
 		return -1;
 	}
+	if (slots_wait(&a->f, tx, e) != 0)
+		return -1;
 	if (tool_signal_seen() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	if (inst_commit(&a->f.st, tx, a->f.step, &a->foreign, e) != 0) {
+		if (e->code != DRAY_E_WENT_BACK && tx->state == INST_TX_DONE && tx->done == done)
+			dray_hint(e, "nothing live was changed by this phase");
 		inst_front_record(&a->f, tx, e);
 		return -1;
 	}

@@ -8,7 +8,8 @@
 
 /**
  * inst_stash_room - when the plan's room is short: p->frees, the number of oldest generations whose objects would make it
- * fit, and p->keeps, those that stay; its free room is then what there will be. 0 when it fits, or not even then.
+ * fit, and p->keeps, those that stay, the newest always; its free room is then what there will be. 0 frees when it fits,
+ * or not even then.
  */
 DRAY_MUST_CHECK int inst_stash_room(const struct inst_state *s, struct inst_plan *p, struct dray_err *e);
 

@@ -149,3 +149,34 @@ same_tree root mid1
 apply up.dray --phase world
 want_status 0
 same_tree root mid2
+
+# cut in the second phase, and somebody puts a file of his own where the new one had come: taking that phase back leaves
+# his in the stash, where the next try must not take it for the new one
+fresh
+apply up.dray --phase kernel
+traced renameat2 renameat2:signal=KILL:when=3 apply up.dray --root root --keyring ops.pub --phase world
+n=0
+for f in usr/bin/a mix/w; do
+	! cmp -s root/$f new/$f || { echo mine >his && mv his root/$f && n=$((n + 1)) && theirs=$f; }
+done
+[ $n = 1 ] && ok "$theirs was switched" || fail "$n files were switched"
+run "$INSTALL" resume --back --root root
+want_status 0
+same_tree root mid1
+tree >snap
+for phase in '--phase world' ''; do
+	# shellcheck disable=SC2086
+	apply up.dray $phase
+	want_status 24
+	want_text "$theirs: what was staged for it is gone, the stash holds somebody else's object"
+	want_text 'hint: nothing was changed; go back with rollback and apply again'
+done
+tree >snap.now
+want_same snap snap.now
+run "$INSTALL" rollback --root root
+want_status 0
+same_tree root old
+[ "$(grep -rlx mine root/var/lib/dray/tx | wc -l)" = 1 ] && ok 'the file is in the stash' || fail 'the file is lost'
+apply up.dray
+want_status 0
+same_tree root want
