@@ -189,7 +189,11 @@ repair(struct repairing *r, struct dray_err *e)
 	struct inst_front *f = &r->a.f;
 	struct inst_installed same;
 
-	if (inst_carry_begin(&r->a, e) != 0 || refuse_other(f, e) != 0 || look(r, e) != 0)
+	if (inst_carry_begin(&r->a, e) != 0)
+		return -1;
+	if (r->a.tx != NULL)
+		return inst_phase_refuse(f, r->a.tx, e);
+	if (refuse_other(f, e) != 0 || look(r, e) != 0)
 		return -1;
 	if (r->n == 0)
 		return nothing(r, e);

@@ -52,9 +52,12 @@ for b in up other; do
 	want_text 'root is between phases of demo 2: kernel done, world, cleanup to come'
 	want_text 'hint: nothing was changed; go on with apply of that bundle, or go back: dray-install rollback'
 done
-apply other.dray
-want_status 22
-want_text 'root is between phases of demo 2'
+for run in 'apply other.dray' 'repair up.dray' 'repair --dry-run up.dray'; do
+	# shellcheck disable=SC2086
+	run "$INSTALL" $run --root root --keyring ops.pub
+	want_status 22
+	want_text 'root is between phases of demo 2'
+done
 apply up.dray --phase cleanup
 want_status 22
 want_text 'phase world comes before cleanup'
