@@ -134,7 +134,7 @@ $(OUT)/fuzz/%: $(OUT)/tests/fuzz/%.o $(if $(findstring fuzzer,$(SAN)),,$(OUT)/te
 $(OUT)/bench/%: $(OUT)/tests/bench/%.o $(TOOLLIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
 $(OUT)/killat: $(OUT)/tests/crash/killat.o
 	$(call say,LD,$@)

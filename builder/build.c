@@ -301,8 +301,8 @@ static int
 pack(const struct build_opts *o, struct build_result *r, struct build_resolved **rs, struct dray_err *e)
 {
 	struct build_release *bases[DRAY_MAX_BASES];
-	struct build_pack_opts po = { .level = o->level, .slim = o->slim, .threads = (unsigned)o->common->jobs,
-		.cache = r->cache, .common = o->common };
+	struct build_pack_opts po = { .level = o->level, .slim = o->slim, .apply_ns = o->apply_ns,
+		.threads = (unsigned)o->common->jobs, .cache = r->cache, .common = o->common };
 	char *dir;
 	int rc;
 

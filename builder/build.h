@@ -54,6 +54,7 @@ struct build_opts {
 	bool slim;			/* mode of the bundle */
 	const struct dray_json *triggers;	/* array, checked, or NULL */
 	int level;
+	uint64_t apply_ns;		/* most that applying may cost from any base; 0: no bound */
 	const char *cache_dir;		/* NULL: the usual one */
 	bool no_cache;
 };

@@ -55,6 +55,17 @@ read_level(const char *text, int *level, struct dray_err *e)
 }
 
 static int
+read_apply_cpu(const char *text, uint64_t *ns, struct dray_err *e)
+{
+	char quoted[100];
+
+	if (text == NULL || build_seconds_ok(text, ns))
+		return 0;
+	return dray_fail(e, DRAY_E_USAGE, "--apply-cpu \"%s\": 0.001 to 1000000 seconds are wanted, such as 2.5",
+	    dray_quote(text, strlen(text), quoted, sizeof(quoted)));
+}
+
+static int
 read_epoch(struct build_opts *o, struct dray_err *e)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");
@@ -182,7 +193,8 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 	for (size_t i = 0; i < o->compatible.n; i++)
 		if (need_token(a, "--compatible", o->compatible.v[i], e) != 0)
 			return -1;
-	if (read_level(a->level, &o->level, e) != 0 || read_epoch(o, e) != 0 || read_bases(o, a, e) != 0)
+	if (read_apply_cpu(a->apply_cpu, &o->apply_ns, e) != 0 || read_level(a->level, &o->level, e) != 0 ||
+	    read_epoch(o, e) != 0 || read_bases(o, a, e) != 0)
 		return -1;
 	return check_rules(o, a, e);
 }
@@ -235,6 +247,8 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		{ "level", 0, TOOL_TEXT, &a.level, 0, 0, "LEVEL", "fast (9), default (19) or 1 to 19" },
 		{ "slim", 0, TOOL_FLAG, &a.slim, 0, 0, NULL,
 		  "no full copy of what every base can be made into the new one: for targets without local changes" },
+		{ "apply-cpu", 0, TOOL_TEXT, &a.apply_cpu, 0, 0, "SECONDS",
+		  "so much CPU of one core may applying cost: frames are stored in larger ways that are cheaper to decode" },
 		{ "cache", 0, TOOL_TEXT, &o->cache_dir, 0, 0, "DIR", "compressed frames of earlier builds; default ~/.cache/dray" },
 		{ "no-cache", 0, TOOL_FLAG, &o->no_cache, 0, 0, NULL, "compress everything anew, keep nothing" },
 		{ "note", 0, TOOL_LIST, &a.notes, 0, 0, "FILE", "attach this file; repeats" },

@@ -3,6 +3,7 @@
  * plan. Memory is bounded by the frames under way.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,6 +123,21 @@ encode_all(struct packer *k, struct dray_err *e)
 	return build_work_end(&k->work, rc);
 }
 
+/* what applying costs; with a bound, frames change until it fits */
+static int
+weigh(struct packer *k, struct dray_err *e)
+{
+	struct pack_costs c;
+	int rc;
+
+	rc = build_pack_costs_make(k->rs, &k->plan, k->results, k->o->slim, &c, e);
+	if (rc == 0 && k->o->apply_ns != 0)
+		rc = build_pack_bound(k, &c, e);
+	memcpy(k->to->apply_ns, c.ns, sizeof(c.ns));
+	build_pack_costs_free(&c);
+	return rc;
+}
+
 int
 build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct build_packed **out, struct dray_err *e)
 {
@@ -142,7 +158,8 @@ build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct bu
 		goto out;
 	to->look_ms = now_ms() - at;
 	at += to->look_ms;
-	if (encode_all(&k, e) != 0 || build_pack_rows(rs, &k.plan, k.results, o->slim, to, e) != 0)
+	if (encode_all(&k, e) != 0 || weigh(&k, e) != 0 ||
+	    build_pack_rows(rs, &k.plan, k.results, o->slim, to, e) != 0)
 		goto out;
 	to->encode_ms = now_ms() - at;
 	*out = to;

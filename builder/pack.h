@@ -10,6 +10,7 @@
 
 #include "builder/cache.h"
 #include "builder/resolve.h"
+#include "dray/descriptor.h"
 #include "dray/err.h"
 #include "tool/tool.h"
 
@@ -18,6 +19,7 @@
 struct build_pack_opts {
 	int level;			/* zstd, 1 .. 19 */
 	bool slim;			/* full copies only where there is no other way */
+	uint64_t apply_ns;		/* most that applying may cost, by apply_cost.h; 0: no bound */
 	unsigned threads;
 	const char *dir;		/* where the unnamed file is made: the folder of the output */
 	struct build_cache *cache;	/* may be NULL */
@@ -27,6 +29,8 @@ struct build_pack_opts {
 struct build_stored { uint64_t at; uint32_t len; };	/* of one frame, in the unnamed file */
 
 struct build_kind_sum { uint64_t n, out, stored; };	/* frames (copies: contents), bytes they make, bytes in the bundle */
+
+struct build_cheaper { uint64_t frames; int64_t bytes; };	/* stored in another way to keep a bound; what that adds */
 
 struct build_packed {
 	int fd;				/* unlinked */
@@ -42,14 +46,18 @@ struct build_packed {
 	struct build_kind_sum kind[3], copy;	/* by DRAY_FRAME_* */
 	size_t n_delta, n_full;		/* contents with a delta or copy; with a full copy */
 	size_t n_only;			/* contents without a full copy */
+	uint64_t apply_ns[DRAY_MAX_BASES];	/* what applying costs, by base; [0] if there is none */
+	struct build_cheaper cheaper;
 	int64_t look_ms, encode_ms;
 };
 
 /**
- * build_pack - make frames and recipes, and add them to rs->tables; the phases "compare", "match" and "pack"
+ * build_pack - make frames and recipes, and add them to rs->tables; the phases "compare", "match", "pack"
+ * and, with a bound that takes some doing, "cheaper"
  * Each content is hashed again as it is read, each frame is decoded again and compared.
- * The result depends on the contents, paths, level and mode, not on threads, timing or cache.
- * Return: 0, or -1: DRAY_E_IO (a content changed since the scan, with its path), DRAY_E_ROOM, DRAY_E_SIGNAL.
+ * The result depends on the contents, paths, level, mode and bound, not on threads, timing or cache.
+ * Return: 0, or -1: DRAY_E_USAGE (the bound cannot be kept, with the least that can), DRAY_E_IO (a content changed since
+ * the scan, with its path), DRAY_E_ROOM, DRAY_E_SIGNAL.
  */
 DRAY_MUST_CHECK int build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct build_packed **out,
     struct dray_err *e);

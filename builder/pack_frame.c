@@ -73,6 +73,7 @@ key_of(const struct packer *k, struct pack_worker *w, const struct pack_frame *f
 	dray_put_u64(head + 72, f->ref);
 	dray_put_u32(head + 80, (uint32_t)k->o->level);
 	head[84] = f->filter;
+	head[85] = (uint8_t)f->kinds;
 	dray_put_u64(head + 88, f->filter != 0 ? k->plan.parts[f->first].at : 0);
 	if (dray_sha256_begin(w->h, e) != 0)
 		return -1;
@@ -117,12 +118,12 @@ encode(struct packer *k, struct pack_worker *w, const struct pack_frame *f, stru
 {
 	struct dray_encode_in in = { .src = w->src.p, .len = f->out, .ref = w->ref.p, .ref_len = (size_t)f->ref,
 		.filter = f->filter, .ranges = k->plan.ranges + f->range_first, .n_ranges = f->ranges,
-		.content_at = k->plan.parts[f->first].at };
+		.content_at = k->plan.parts[f->first].at, .kinds = f->kinds };
 	struct dray_encode_out plain;
 
 	if (dray_encode_best(w->enc, &in, best, e) != 0)
 		return -1;
-	if (best->kind == DRAY_FRAME_PLAIN)
+	if (best->kind == DRAY_FRAME_PLAIN || f->kinds != 0)
 		return 0;
 	if (room(&w->kept, best->len, e) != 0)
 		return -1;
@@ -168,7 +169,7 @@ from_cache(struct packer *k, struct pack_worker *w, const struct pack_frame *f, 
 	if (!build_cache_get(k->o->cache, w->h, key, v))
 		return 1;
 	dray_err_clear(&ignored);
-	if (v->kind <= DRAY_FRAME_ADDCOPY && (v->kind == DRAY_FRAME_PLAIN || f->ref > 0) &&
+	if (v->kind <= DRAY_FRAME_ADDCOPY && (f->kinds == 0 || (f->kinds >> v->kind & 1) != 0) && (v->kind == DRAY_FRAME_PLAIN || f->ref > 0) &&
 	    (v->kind == DRAY_FRAME_ADDCOPY ? v->raw <= f->out + DRAY_DELTA_OVERHEAD(f->out) : v->raw == f->out) &&
 	    prove(k, w, f, v->kind, v->raw, v->p, v->len, &ignored) == 0)
 		return store(k, w, f, r, v->kind, v->raw, v->p, v->len, e);

@@ -39,10 +39,17 @@ struct packer {
 
 /**
  * build_pack_frame - read what @f is made of, encode it, prove that it decodes, store it
- * @f: a frame of the plan, or another way to store it: without its filter, without its base
+ * @f: a frame of the plan, or the same without its filter, or with fewer kinds
  * Safe for several threads, each with its own @w.
  */
 DRAY_MUST_CHECK int build_pack_frame(struct packer *k, struct pack_worker *w, const struct pack_frame *f,
     struct pack_result *r, struct dray_err *e);
+
+/**
+ * build_pack_bound - keep within o->apply_ns; the phase "cheaper" if something has to be done for it
+ * @c: of the results; changes with them
+ * Errors: DRAY_E_USAGE: it cannot be kept, with the least that can.
+ */
+DRAY_MUST_CHECK int build_pack_bound(struct packer *k, struct pack_costs *c, struct dray_err *e);
 
 #endif

@@ -29,6 +29,7 @@ struct pack_frame {			/* planned; what becomes of it is a pack_result */
 	size_t range_first, ranges;
 	uint64_t ref;			/* bytes of the ranges; 0: a plain frame */
 	uint8_t filter;
+	unsigned kinds;			/* DRAY_TRY_*, one of them at least is to be taken; 0, as planned: what is smallest */
 };
 
 struct pack_use {			/* one way to make a content: its parts follow each other */

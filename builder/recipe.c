@@ -217,6 +217,35 @@ get_level(struct build_recipe *r, const char **out, struct dray_err *e)
 	return 0;
 }
 
+/* seconds, as a number or, for parts of them, as a text */
+static int
+get_apply_cpu(struct build_recipe *r, const char **out, struct dray_err *e)
+{
+	const char *text = NULL;
+	char number[24];
+	uint64_t ns;
+	int64_t n;
+	size_t len;
+
+	if (*out != NULL || !dray_json_has(r->doc, "apply_cpu"))
+		return 0;
+	if (dray_json_int(r->doc, "apply_cpu", 1, INT64_MAX, &n, "recipe", e) == 0) {
+		snprintf(number, sizeof(number), "%" PRId64, n);
+		if ((text = build_arena_copy(&r->arena, number, strlen(number))) == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+	} else {
+		dray_err_clear(e);
+		if (dray_json_str(r->doc, "apply_cpu", &text, &len, "recipe", e) != 0)
+			text = "";
+	}
+	if (!build_seconds_ok(text, &ns)) {
+		dray_err_clear(e);
+		return build_recipe_fail_key(r, e, "apply_cpu", "0.001 to 1000000 seconds are wanted, such as 60 or \"2.5\"");
+	}
+	*out = text;
+	return 0;
+}
+
 static int
 get_mode(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 {
@@ -244,6 +273,7 @@ get_singles(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 	    build_recipe_single(r, "version", BUILD_RECIPE_TOKENS, &a->version, e) != 0 || build_recipe_single(r, "os", BUILD_RECIPE_SYSTEM, &a->os, e) != 0 ||
 	    build_recipe_number(r, r->doc, "counter", INT64_MAX, &counter, e) != 0 ||
 	    build_recipe_number(r, r->doc, "slot", DRAY_SLOT_MAX, &slot, e) != 0 || get_level(r, &a->level, e) != 0 ||
+	    get_apply_cpu(r, &a->apply_cpu, e) != 0 ||
 	    build_recipe_bool(r, r->doc, "as_root", &a->as_root, e) != 0 ||
 	    build_recipe_bool(r, r->doc, "portable_names", &a->portable_names, e) != 0)
 		return -1;
@@ -257,9 +287,9 @@ get_singles(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 static int
 read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, struct dray_err *e)
 {
-	static const char *const keys[] = { "as_root", "compatible", "components", "config", "counter", "from", "history", "ignore",
-		"level", "mode", "mounts", "notes", "os", "owner_map", "path_sets", "phases", "portable_names", "product",
-		"recipe", "slot", "to", "triggers", "version", "xattrs", NULL };
+	static const char *const keys[] = { "apply_cpu", "as_root", "compatible", "components", "config", "counter", "from",
+		"history", "ignore", "level", "mode", "mounts", "notes", "os", "owner_map", "path_sets", "phases",
+		"portable_names", "product", "recipe", "slot", "to", "triggers", "version", "xattrs", NULL };
 	int64_t n;
 
 	if (build_recipe_only(r, r->doc, keys, e) != 0)

@@ -14,7 +14,7 @@
 
 struct build_args {		/* texts as given; NULL, 0, empty: not given */
 	const char *recipe;
-	const char *to, *product, *version, *os, *level;
+	const char *to, *product, *version, *os, *level, *apply_cpu;
 	uint64_t counter, slot;
 	bool slim, as_root, portable_names;
 	struct tool_list from, history;
@@ -22,6 +22,9 @@ struct build_args {		/* texts as given; NULL, 0, empty: not given */
 	struct tool_list compatible, notes, config, path_sets, ignore, xattrs, mounts, owner_map;
 	const struct dray_json *triggers;	/* only by recipe; checked; borrowed from it */
 };
+
+/** build_seconds_ok - "2", "0.25": 0.001 to 1000000, at most three digits behind the point; *ns: the nanoseconds */
+bool build_seconds_ok(const char *text, uint64_t *ns);
 
 struct build_recipe;
 

@@ -12,12 +12,36 @@
 #include "builder/source.h"
 #include "builder/write.h"
 #include "dray/descriptor.h"
+#include "dray/num.h"
 #include "dray/slot.h"
 
 bool
 build_os_ok(const char *name)
 {
 	return strcmp(name, "linux") == 0 || strcmp(name, "freebsd") == 0 || strcmp(name, "any") == 0;
+}
+
+bool
+build_seconds_ok(const char *text, uint64_t *ns)
+{
+	size_t whole = strspn(text, "0123456789"), part = 0;
+	char ms[16];
+	uint64_t n;
+
+	if (whole == 0 || whole > 7 || (text[whole] != '\0' && text[whole] != '.'))
+		return false;
+	if (text[whole] == '.') {
+		part = strspn(text + whole + 1, "0123456789");
+		if (part == 0 || part > 3 || text[whole + 1 + part] != '\0')
+			return false;
+	}
+	snprintf(ms, sizeof(ms), "%.*s%.*s%s", (int)whole, text, (int)part, part == 0 ? "" : text + whole + 1,
+	    &"000"[part]);
+	/* numbers have no zeros in front */
+	if (!dray_parse_u64(ms + strspn(ms, "0"), 1, 1000000000, &n))
+		return false;
+	*ns = n * 1000000;
+	return true;
 }
 
 /* what the option of that name would say to @text */

@@ -3,8 +3,10 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "builder/apply_cost.h"
 #include "builder/build.h"
 #include "dray/num.h"
 #include "dray/path.h"
@@ -117,7 +119,16 @@ json_packed(const struct build_opts *o, const struct build_result *r, struct dra
 		dray_json_set_str(b, "version", o->bases[i].version);
 		dray_json_set_int(b, "counter", (int64_t)o->bases[i].counter);
 		json_sources(b, o, &o->bases[i]);
+		dray_json_set_int(b, "apply_cpu_ms", (int64_t)build_cost_ms(p->apply_ns[i]));
 		dray_json_set_int(b, "reads", (int64_t)r->costs.base[i].bytes);
+	}
+	if (o->n_bases == 0)
+		dray_json_set_int(j, "apply_cpu_ms", (int64_t)build_cost_ms(p->apply_ns[0]));
+	if (o->apply_ns != 0) {
+		x = dray_json_set_obj(j, "cheaper");
+		dray_json_set_int(x, "bound_ms", (int64_t)build_cost_ms(o->apply_ns));
+		dray_json_set_int(x, "frames", (int64_t)p->cheaper.frames);
+		dray_json_set_int(x, "bytes", p->cheaper.bytes);
 	}
 	x = dray_json_set_obj(j, "recipes");
 	json_sum(x, "copy", "contents", &p->copy);
@@ -186,6 +197,22 @@ print_step(const char *what, int64_t ms)
 	printf("%s %" PRId64 ".%" PRId64 " s", what, ms / 1000, ms % 1000 / 100);
 }
 
+/* what applying costs, and what a bound on it has added */
+static void
+print_apply(const struct build_opts *o, const struct build_packed *p)
+{
+	char text[BUILD_COST_TEXT], human[32];
+
+	for (size_t i = 0; i < o->n_bases || i == 0; i++)
+		printf("  apply      about %s s of CPU on one core%s%s\n", build_cost_text(p->apply_ns[i], text),
+		    o->n_bases > 0 ? " from " : "", o->n_bases > 0 ? o->bases[i].version : "");
+	if (o->apply_ns == 0)
+		return;
+	printf("  cheaper    %" PRIu64 " frame%s, %s %s, for at most %s s\n", p->cheaper.frames,
+	    p->cheaper.frames == 1 ? "" : "s", tool_human((uint64_t)llabs(p->cheaper.bytes), human),
+	    p->cheaper.bytes < 0 ? "less" : "more", build_cost_text(o->apply_ns, text));
+}
+
 /* which recipes there are, and what they cost */
 static void
 print_packed(const struct build_opts *o, const struct build_result *r)
@@ -205,6 +232,7 @@ print_packed(const struct build_opts *o, const struct build_result *r)
 		    tool_human(r->costs.base[i].bytes, h1), o->bases[i].version);
 	if (!o->slim && o->n_bases > 0)
 		printf("  reads      %s without any base\n", tool_human(r->costs.recipe[DRAY_RECIPE_FULL].bytes, h1));
+	print_apply(o, p);
 	if (r->cache != NULL) {
 		struct build_cache_counts c = build_cache_counts(r->cache);
 		const char *path = build_cache_path(r->cache);
