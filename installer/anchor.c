@@ -53,6 +53,27 @@ all_zero(const uint8_t hash[32])
 }
 
 static int
+read_components(const struct dray_json *o, const char *key, bool present, struct inst_installed *in, struct dray_err *e)
+{
+	const struct dray_json *list;
+	const char *s;
+	size_t count, len;
+
+	if (!dray_json_has(o, key))
+		return 0;
+	if (dray_json_arr(o, key, &list, &count, ANCHOR, e) != 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		s = dray_json_text(dray_json_at(list, i), &len);
+		if (s == NULL || !dray_token_ok(s, len) || in->n_components == DRAY_MAX_COMPONENTS)
+			return dray_fail(e, DRAY_E_FORMAT, "\"%s\" is not a list of components", key);
+		memcpy(in->components[in->n_components].name, s, len + 1);
+		in->components[in->n_components++].present = present;
+	}
+	return 0;
+}
+
+static int
 read_installed(const struct dray_json *o, struct inst_installed *in, struct dray_err *e)
 {
 	int64_t n;
@@ -65,6 +86,8 @@ read_installed(const struct dray_json *o, struct inst_installed *in, struct dray
 	if (read_hash(o, "id", in->id, e) != 0 || read_hash(o, "release", in->release, e) != 0)
 		return -1;
 	if (dray_json_has(o, "no_owner") && dray_json_bool(o, "no_owner", &in->no_owner, ANCHOR, e) != 0)
+		return -1;
+	if (read_components(o, "components", true, in, e) != 0 || read_components(o, "components_absent", false, in, e) != 0)
 		return -1;
 	in->counter = (uint64_t)n;
 	in->known = true;
@@ -158,6 +181,19 @@ set_hash(struct dray_json *o, const char *key, const uint8_t hash[32])
 		dray_json_set_str(o, key, dray_hex(hash, 32, hex));
 }
 
+static void
+set_components(struct dray_json *o, const struct inst_installed *in)
+{
+	struct dray_json *here, *absent;
+
+	if (in->n_components == 0)
+		return;
+	here = dray_json_set_arr(o, "components");
+	absent = dray_json_set_arr(o, "components_absent");
+	for (size_t i = 0; i < in->n_components; i++)
+		dray_json_push_str(in->components[i].present ? here : absent, in->components[i].name);
+}
+
 void
 inst_anchor_json(const struct inst_anchor *a, struct dray_json *doc)
 {
@@ -187,6 +223,7 @@ inst_anchor_json(const struct inst_anchor *a, struct dray_json *doc)
 		set_hash(o, "release", a->installed.release);
 		if (a->installed.no_owner)
 			dray_json_set_bool(o, "no_owner", true);
+		set_components(o, &a->installed);
 	}
 }
 
@@ -231,6 +268,7 @@ inst_installed_json(struct dray_json *o, const char *key, const struct inst_inst
 	dray_json_set_str(i, "version", in->version);
 	dray_json_set_int(i, "counter", (int64_t)in->counter);
 	dray_json_set_str(i, "bundle_id", dray_hex(in->id, 32, hex));
+	set_components(i, in);
 }
 
 const struct inst_floor *

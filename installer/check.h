@@ -44,6 +44,8 @@ struct inst_check_opts {
 	bool quick;		/* no file is opened: size for content; no extended attributes */
 	bool no_owner;		/* policy.h: neither owners nor devices were asked for */
 	bool strict;		/* local decisions and times of directories count too */
+	bool components;	/* a choice of components is recorded: those in @absent, bits of the descriptor's, are not here */
+	uint64_t absent;
 	const uint8_t *kept;	/* per entry row: enum inst_local of what upgrades left alone; NULL: nothing */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; from several threads */
 	void *ctx;

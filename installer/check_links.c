@@ -89,6 +89,7 @@ int
 inst_check_links(struct inst_checking *ck, struct dray_err *e)
 {
 	struct inst_name *all;
+	struct dray_entry en;
 	size_t n = 0;
 
 	for (unsigned t = 0; t < ck->threads; t++)
@@ -101,9 +102,12 @@ inst_check_links(struct inst_checking *ck, struct dray_err *e)
 	for (unsigned t = 0; t < ck->threads; t++) {
 		const struct inst_checker *w = &ck->checkers[t];
 
-		if (w->n > 0)
-			memcpy(all + n, w->names, w->n * sizeof(*all));
-		n += w->n;
+		for (size_t i = 0; i < w->n; i++) {
+			/* what is left of a component that is not here any more may be anything */
+			dray_index_entry(ck->ix, w->names[i].row, &en);
+			if (!inst_row_absent(ck->ix, &en, ck->o->absent))
+				all[n++] = w->names[i];
+		}
 	}
 	judge(ck->c, all, n);
 	free(all);

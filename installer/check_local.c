@@ -104,10 +104,10 @@ absent_components(const struct inst_checking *ck)
 static enum inst_local
 reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en, uint64_t absent)
 {
+	if (inst_row_absent(ck->ix, en, absent))
+		return INST_LOCAL_ABSENT;
 	if (en->target == DRAY_NONE)
 		return INST_LOCAL_NO;
-	if ((dray_index_compset(ck->ix, en->compset) & ~absent) == 0)
-		return INST_LOCAL_ABSENT;
 	if (ck->o->strict)
 		return INST_LOCAL_NO;
 	if ((en->flags & DRAY_ENTRY_CONFIG) != 0)
@@ -124,7 +124,7 @@ count(struct inst_check *c, uint32_t row)
 		c->of[d] += damage >> d & 1;
 	c->differ += damage != 0;
 	c->local += damage == 0 && inst_check_decided(c, row) != 0 && c->why[row] != INST_LOCAL_ABSENT;
-	c->unread += (c->diffs[row] & INST_CHECK_UNREAD) != 0;
+	c->unread += (c->diffs[row] & INST_CHECK_UNREAD) != 0 && c->why[row] != INST_LOCAL_ABSENT;
 }
 
 void
@@ -136,10 +136,10 @@ inst_check_local(struct inst_checking *ck, const struct dray_desc *desc)
 	uint32_t top = DRAY_NONE;
 
 	if (desc->n_components > 1)
-		c->absent = absent_components(ck);
+		c->absent = ck->o->components ? ck->o->absent : absent_components(ck);
 	for (uint32_t row = 0; row < c->rows; row++) {
 		dray_index_entry(ck->ix, row, &en);
-		c->entries += en.target != DRAY_NONE && (dray_index_compset(ck->ix, en.compset) & ~c->absent) != 0;
+		c->entries += en.target != DRAY_NONE && !inst_row_absent(ck->ix, &en, c->absent);
 		if (c->diffs[row] == 0)
 			continue;
 		c->why[row] = (uint8_t)reason(ck, row, &en, c->absent);

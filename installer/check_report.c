@@ -44,6 +44,7 @@ inst_check_run(const struct inst_front *f, struct inst_check_opts o, struct inst
 	if (have->known && strcmp(have->product, d->product) == 0 && strcmp(have->version, d->version) == 0 &&
 	    have->counter == d->counter && inst_kept_load(&f->st, have, dray_bundle_index(f->b), &kept, e) != 0)
 		return -1;
+	o.absent = inst_components_absent(d, have, &o.components);
 	o.threads = (unsigned)f->common.jobs;
 	o.kept = kept;
 	o.progress = tool_progress_at;
@@ -65,7 +66,7 @@ bits_of(const struct view *v, uint32_t row, enum part part)
 	if (part == CHOSEN)
 		return inst_repair_bits(c, v->chosen, row);
 	if (part == UNREAD)
-		return c->diffs[row] & INST_CHECK_UNREAD;
+		return c->why[row] == INST_LOCAL_ABSENT ? 0 : c->diffs[row] & INST_CHECK_UNREAD;
 	/* what is missing with the directory above it is told there */
 	if ((c->diffs[row] & INST_CHECK_BENEATH) != 0)
 		return 0;

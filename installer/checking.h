@@ -10,6 +10,7 @@
 #include "dray/path.h"
 
 #include "installer/check.h"
+#include "installer/policy.h"
 
 #define INST_CHECK_BUF (256u * 1024u)	/* bytes of a thread's read buffer */
 

@@ -18,6 +18,7 @@ struct inst_front {
 	const char *profile;		/* ... and what it is read from */
 	struct tool_list symlinks;
 	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
+	const char *components, *without;	/* --components, --without; policy.absent and fresh come of them and of the record */
 	const char *phase;		/* --phase, or NULL */
 	uint8_t step;			/* ... as a step; INST_STEP_ALL */
 	uint64_t allow_downgrade;	/* the one counter that may be older; 0: none */
@@ -108,11 +109,25 @@ void inst_phase_json(const struct inst_tx *tx, struct dray_json *o);
 DRAY_MUST_CHECK int inst_policy_read(struct inst_front *f, struct dray_err *e);
 /** inst_policy_settle - with what the last upgrade recorded; the state is open. @changes: for a plan, not just to look */
 DRAY_MUST_CHECK int inst_policy_settle(struct inst_front *f, bool changes, struct dray_err *e);
+/* components.c */
+/**
+ * inst_components_settle - which components of the bundle this tree lacks: policy.absent and policy.fresh
+ * By the options, else the record, else by what is there. DRAY_E_USAGE names those that there are.
+ */
+DRAY_MUST_CHECK int inst_components_settle(struct inst_front *f, struct dray_err *e);
+/** inst_components_absent - the bundle's components that are recorded as absent; *recorded: is there a record of any? */
+uint64_t inst_components_absent(const struct dray_desc *d, const struct inst_installed *in, bool *recorded);
+/** inst_components_record - the choice, for the record; nothing where the bundle has one component only */
+void inst_components_record(const struct dray_desc *d, uint64_t absent, struct inst_installed *to);
 #define INST_OPTS_OWNER(f) \
 	{ .name = "no-owner", .kind = TOOL_FLAG, .out = &(f).no_owner, \
 	    .help = "leave owners, setuid, devices and what only root can set alone; recorded" }, \
 	{ .name = "owner", .kind = TOOL_FLAG, .out = &(f).owner, .help = "not any more, although it is recorded" }
 #define INST_OPTS_POLICY(f) \
+	{ .name = "components", .kind = TOOL_TEXT, .out = &(f).components, .arg = "A,B", \
+	    .help = "the tree has these components of the bundle and no others; recorded" }, \
+	{ .name = "without", .kind = TOOL_TEXT, .out = &(f).without, .arg = "A,B", \
+	    .help = "the tree lacks these components: nothing of them is touched; recorded" }, \
 	{ .name = "phase", .kind = TOOL_TEXT, .out = &(f).phase, .arg = "NAME", \
 	    .help = "switch only this phase of the bundle; the next apply goes on" }, \
 	INST_OPTS_OWNER(f), \

@@ -2,6 +2,7 @@
  * cmd_apply.c - dray-install apply: plan, stage, commit, finish. Until the commit record nothing live is changed.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "installer/carry.h"
 #include "installer/release.h"
@@ -61,6 +62,20 @@ tell(const struct inst_carry *a, struct dray_err *e)
 	return a->f.common.json ? print_json(a, e) : 0;
 }
 
+/* another choice of components that changes nothing in the tree is kept all the same, for check and the next upgrade */
+static int
+keep_choice(struct inst_carry *a, const struct inst_installed *to, struct dray_err *e)
+{
+	struct inst_installed *in = &a->f.anchor.installed;
+
+	if (a->done || !a->locked || !in->known || memcmp(in->id, to->id, sizeof(in->id)) != 0 ||
+	    (a->f.components == NULL && a->f.without == NULL))
+		return 0;
+	in->n_components = to->n_components;
+	memcpy(in->components, to->components, sizeof(in->components));
+	return inst_anchor_save(&a->f.st, &a->f.anchor, e);
+}
+
 static int
 run(struct inst_carry *a, struct dray_err *e)
 {
@@ -78,9 +93,10 @@ run(struct inst_carry *a, struct dray_err *e)
 	assert(a->p != NULL);
 	inst_installed_of(a->f.b, &to);
 	to.no_owner = a->p->no_owner;
+	inst_components_record(dray_bundle_desc(a->f.b), a->p->absent, &to);
 	if (inst_release_digest(dray_bundle_index(a->f.b), to.release, e) != 0)
 		return -1;
-	return inst_carry_out(a, &to, true, e) == 0 && inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
+	return inst_carry_out(a, &to, true, e) == 0 && keep_choice(a, &to, e) == 0 && inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
 }
 
 int

@@ -215,6 +215,9 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 		inst_say(f, "%s has %s %s (release counter %" PRIu64 ")", f->root, in->product, in->version, in->counter);
 	else
 		inst_say(f, "nothing is recorded as installed on %s", f->root);
+	for (size_t i = 0; i < in->n_components; i++)
+		if (!in->components[i].present)
+			inst_say(f, "component %s is not on it", in->components[i].name);
 	for (size_t i = 0; i < f->anchor.n_floors; i++)
 		inst_say(f, "floor of %s: release counter %" PRIu64, f->anchor.floors[i].product,
 		    f->anchor.floors[i].counter);

@@ -58,6 +58,14 @@ add_policy(char **text, const struct inst_front *f)
 		add_word(text, "--phase", false);
 		add_word(text, f->phase, true);
 	}
+	if (f->components != NULL) {
+		add_word(text, "--components", false);
+		add_word(text, f->components, true);
+	}
+	if (f->without != NULL) {
+		add_word(text, "--without", false);
+		add_word(text, f->without, true);
+	}
 	if (f->profile != NULL) {
 		add_word(text, "--profile", false);
 		add_word(text, f->profile, true);

@@ -81,7 +81,7 @@ set_options(struct dray_json *o, const struct inst_run *r)
 
 /* what the operator had decided beforehand */
 static void
-set_policy(struct dray_json *o, const struct inst_policy *policy, const struct inst_run *run)
+set_policy(struct dray_json *o, const struct inst_policy *policy, const struct dray_desc *d, const struct inst_run *run)
 {
 	static const char *const how[] = { [INST_LINK_ASK] = "ask", [INST_LINK_IGNORE] = "ignore",
 		[INST_LINK_RESTORE] = "restore", [INST_LINK_REDIRECT] = "redirect" };
@@ -95,6 +95,12 @@ set_policy(struct dray_json *o, const struct inst_policy *policy, const struct i
 		dray_json_set_int(p, "paths_named", (int64_t)policy->named);
 	if (run != NULL && run->allow_downgrade != 0)
 		dray_json_set_int(p, "allow_downgrade", (int64_t)run->allow_downgrade);
+	if (d->n_components > 1) {
+		links = dray_json_set_arr(p, "components_absent");
+		for (size_t i = 0; i < d->n_components; i++)
+			if ((policy->absent >> i & 1) != 0)
+				dray_json_push_str(links, d->components[i]);
+	}
 	links = dray_json_set_arr(p, "symlinks");
 	for (size_t i = 0; i < policy->n_links; i++) {
 		one = dray_json_push_obj(links);
@@ -186,7 +192,7 @@ inst_evidence_stage(const struct inst_state *s, struct inst_tx *tx, const struct
 	}
 	dray_json_set_str(o, "program", DRAY_VERSION);
 	set_options(o, s->run);
-	set_policy(o, policy, s->run);
+	set_policy(o, policy, dray_bundle_desc(b), s->run);
 	inst_installed_of(b, &release);
 	inst_installed_json(o, "release", &release);
 	set_hex(o, "plan_id", p->id);

@@ -44,7 +44,7 @@ struct inst_tx {
 	size_t n_along;
 	char (*phases)[65];		/* owned names, in order: step N is phases[N - 1] */
 	size_t n_phases;
-	uint8_t plan_id[32];
+	uint8_t plan_id[32], policy_id[32];
 	uint8_t *arena;			/* the plan file's bytes */
 	struct inst_installed from, to;	/* what the anchor said before, and what this brings */
 	struct inst_slots *slots;	/* by op->site; number 0 lies in @dir */

@@ -141,7 +141,24 @@ slots_wait(const struct inst_front *f, struct inst_tx *tx, struct dray_err *e)
 	return rc;
 }
 
-/* the same bundle and, if it was named, the same plan; all that waits was staged with the first phase */
+/* what was decided beforehand decided about all phases; a choice of components that is not told again is the one then */
+static int
+same_policy(const struct inst_carry *a, struct dray_err *e)
+{
+	struct inst_front view = a->f;
+	uint8_t id[32];
+
+	view.anchor.installed = a->tx->to;
+	if (inst_policy_settle(&view, true, e) != 0 || inst_components_settle(&view, e) != 0 ||
+	    inst_policy_id(&view.policy, dray_bundle_desc(a->f.b), id, e) != 0)
+		return -1;
+	if (memcmp(id, a->tx->policy_id, sizeof(id)) == 0)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "the phases of %s %s were begun with other options", a->tx->to.product, a->tx->to.version);
+	return dray_hint(e, "nothing was changed; give those that the first phase had, or go back with rollback");
+}
+
+/* the same bundle, decided beforehand alike and, if it was named, the same plan; all that waits was staged with the first phase */
 static int
 same_upgrade(const struct inst_carry *a, struct dray_err *e)
 {
@@ -149,6 +166,8 @@ same_upgrade(const struct inst_carry *a, struct dray_err *e)
 
 	if (memcmp(dray_bundle_id(a->f.b), a->tx->to.id, sizeof(a->tx->to.id)) != 0)
 		return inst_phase_refuse(&a->f, a->tx, e);
+	if (same_policy(a, e) != 0)
+		return -1;
 	if (a->plan_id == NULL || strcmp(dray_hex(a->tx->plan_id, 32, hex), a->plan_id) == 0)
 		return 0;
 	dray_fail(e, DRAY_E_DRIFT, "the plan that was begun is %s, not %.64s", hex, a->plan_id);

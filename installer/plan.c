@@ -76,9 +76,18 @@ group_of(const struct inst_planning *pl, const struct dray_entry *en)
 static bool
 decides(const struct inst_planning *pl, uint32_t row, const struct dray_entry *en)
 {
+	if (inst_row_absent(pl->ix, en, pl->policy->absent))
+		return false;
 	if (pl->policy->repair != NULL)
 		return pl->policy->repair[row] != 0;
 	return pl->policy->strict || (en->flags & DRAY_ENTRY_SAME) == 0 || (pl->mark != NULL && pl->mark[row] != 0);
+}
+
+static bool
+looks_at(const struct inst_planning *pl, uint32_t row, const struct dray_entry *en, const uint8_t *groups)
+{
+	return pl->plan->decides[row] != 0 ||
+	    (groups[group_of(pl, en)] != 0 && !inst_row_absent(pl->ix, en, pl->policy->absent));
 }
 
 /* what the release changes or was asked for, and all other names of a hard-link group of which it changes one */
@@ -104,8 +113,7 @@ choose(struct inst_planning *pl, struct dray_err *e)
 	}
 	for (uint32_t i = 0; i < rows; i++) {
 		dray_index_entry(pl->ix, i, &en);
-		if (pl->plan->decides[i] != 0 || groups[group_of(pl, &en)] != 0)
-			n++;
+		n += looks_at(pl, i, &en, groups);
 	}
 	if ((pl->items = calloc(n + 1, sizeof(*pl->items))) == NULL)
 		goto memory;
@@ -113,7 +121,7 @@ choose(struct inst_planning *pl, struct dray_err *e)
 		struct inst_item *it = &pl->items[pl->n];
 
 		dray_index_entry(pl->ix, i, &en);
-		if (pl->plan->decides[i] == 0 && groups[group_of(pl, &en)] == 0)
+		if (!looks_at(pl, i, &en, groups))
 			continue;
 		inst_item_init(it, i, pl->plan->decides[i] == 0);
 		pl->n++;
@@ -214,6 +222,7 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 	}
 	pl.plan->ix = pl.ix;
 	pl.plan->no_owner = pl.policy->no_owner;
+	pl.plan->absent = pl.policy->absent;
 	pl.plan->desc = pl.desc;
 	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || inst_links_begin(&pl, e) != 0 ||
 	    choose(&pl, e) != 0 || inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 ||

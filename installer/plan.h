@@ -160,8 +160,10 @@ struct inst_plan {
 	size_t in_step[DRAY_MAX_PHASES];	/* operations of each step */
 	size_t frees, keeps;		/* generations that have to be freed to make room, oldest first, and those that stay */
 	uint8_t id[32];
+	uint8_t policy_id[32];		/* of what was decided beforehand alone */
 	const struct dray_desc *desc;	/* borrowed from the bundle */
 	bool no_owner;			/* policy.h */
+	uint64_t absent;		/* policy.h */
 	bool partial;			/* not everything was readable: no id */
 	/* counts of touched paths, for the report */
 	size_t touched, already, added, updated, removed, type_changed, meta_only, left_alone, parked, conflicts, blocked;
@@ -224,6 +226,10 @@ DRAY_MUST_CHECK int inst_plan_recheck(int rootfd, const struct inst_plan *p, uns
 /** inst_ops_recheck - the same of those ops whose step is in (@after, @upto], with what directories that go hold */
 DRAY_MUST_CHECK int inst_ops_recheck(int rootfd, const struct inst_op *ops, size_t n, uint8_t after, uint8_t upto,
     unsigned threads, struct dray_err *e);
+
+/** inst_policy_id - of what is decided beforehand about a bundle with these components (planid.c) */
+DRAY_MUST_CHECK int inst_policy_id(const struct inst_policy *p, const struct dray_desc *d, uint8_t id[32],
+    struct dray_err *e);
 
 static inline bool
 inst_is_device(uint8_t type)

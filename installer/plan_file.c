@@ -3,13 +3,14 @@
  *
  * Little-endian: magic "DRAYPLAN", u32 version 1, u32 ops, u32 swaps, u32 file systems beside the root's own and, unless
  * that is 0, the SHA-256 of the list of them; two releases (from, to), then the ops.
- * release: u8 bits (1 known, 2 without owners), u8 length and product, u8 length and version, u64 counter, 32 bundle id, 32 digest of the release
+ * release: u8 bits (1 known, 2 without owners), u8 length and product, u8 length and version, u64 counter, 32 bundle id, 32 digest of the release,
+ *     u8 components, for each u8 present, u8 length and name
  * op: u8 kind, u8 rank, u8 flags, u8 file system, u8 step, u16 times, u32 slot, u32 entry, u16 length and path, two idents (old, now);
  *     LOCKED: two u8 (before, after); SUBTREE: two 32-byte tree digests (old, new); META: u64 links, two attribute sets
  *     (before, after)
  * ident: u8 type, u64 inode, u64 btime, u32 ns, u64 mtime, u32 ns, u64 size
  * at the end: u32 count, then for each local object inside a directory that is moved as a whole: u16 length and path
- * then the phases: u8 count, for each u8 length and name; 32 plan id
+ * then the phases: u8 count, for each u8 length and name; 32 plan id; 32 id of what was decided beforehand
  * attributes: u16 has, u32 mode, uid, gid, u64 mtime, u32 ns, u32 xattrs, u32 length and xattr bytes
  */
 #include <stdlib.h>
@@ -119,6 +120,11 @@ put_release(struct out *o, const struct inst_installed *r)
 	put64(o, r->counter);
 	put_bytes(o, r->id, sizeof(r->id));
 	put_bytes(o, r->release, sizeof(r->release));
+	put8(o, (uint8_t)r->n_components);
+	for (size_t i = 0; i < r->n_components; i++) {
+		put8(o, r->components[i].present);
+		put_text(o, r->components[i].name);
+	}
 }
 
 static void
@@ -205,6 +211,7 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const stru
 	for (i = 0; p->desc != NULL && i < p->desc->n_phases; i++)
 		put_text(&o, p->desc->phases[i]);
 	put_bytes(&o, p->id, sizeof(p->id));
+	put_bytes(&o, p->policy_id, sizeof(p->policy_id));
 	if (o.failed) {
 		free(o.p);
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -231,7 +238,7 @@ static bool
 get_release(struct dray_cursor *c, struct inst_installed *r)
 {
 	const uint8_t *id, *release;
-	uint8_t bits;
+	uint8_t bits, n;
 
 	if (!dray_cursor_u8(c, &bits) || bits > 3 || !get_text(c, r->product) || !get_text(c, r->version) ||
 	    !dray_cursor_u64(c, &r->counter) || !dray_cursor_bytes(c, 32, &id) || !dray_cursor_bytes(c, 32, &release))
@@ -240,6 +247,13 @@ get_release(struct dray_cursor *c, struct inst_installed *r)
 	r->no_owner = (bits & 2) != 0;
 	memcpy(r->id, id, 32);
 	memcpy(r->release, release, 32);
+	if (!dray_cursor_u8(c, &n) || n > DRAY_MAX_COMPONENTS)
+		return false;
+	for (; r->n_components < n; r->n_components++) {
+		if (!dray_cursor_u8(c, &bits) || bits > 1 || !get_text(c, r->components[r->n_components].name))
+			return false;
+		r->components[r->n_components].present = bits == 1;
+	}
 	return true;
 }
 
@@ -346,9 +360,10 @@ get_phases(struct dray_cursor *c, struct inst_tx *tx, struct dray_err *e)
 	for (; tx->n_phases < n; tx->n_phases++)
 		if (!get_text(c, tx->phases[tx->n_phases]))
 			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
-	if (!dray_cursor_bytes(c, 32, &id))
+	if (!dray_cursor_bytes(c, 64, &id))
 		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
 	memcpy(tx->plan_id, id, sizeof(tx->plan_id));
+	memcpy(tx->policy_id, id + 32, sizeof(tx->policy_id));
 	return 0;
 }
 

@@ -40,7 +40,7 @@ inst_live(struct inst_planning *pl, struct dray_err *e)
 
 			if (it->way == INST_WAY_THERE && it->id.type == DRAY_FILE && !it->unreadable)
 				content = it->content;
-		} else if (en.target != DRAY_NONE) {
+		} else if (en.target != DRAY_NONE && !inst_row_absent(pl->ix, &en, pl->policy->absent)) {
 			dray_index_state(pl->ix, en.target, &s);
 			content = s.type == DRAY_FILE ? s.content : DRAY_NONE;
 		}

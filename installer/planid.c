@@ -83,7 +83,7 @@ put_new(const struct inst_planning *pl, struct inst_fields *l, const struct inst
 }
 
 static void
-put_policy(struct inst_fields *l, const struct inst_policy *p)
+put_policy(struct inst_fields *l, const struct inst_policy *p, const struct dray_desc *d)
 {
 	inst_field_text(l, p->repair != NULL ? "policy=repair" : p->strict ? "policy=strict" : "policy=preserve");
 	if (p->park)
@@ -92,11 +92,26 @@ put_policy(struct inst_fields *l, const struct inst_policy *p)
 		inst_field_text(l, "no-owner");
 	if (p->no_sync)
 		inst_field_text(l, "no-sync");
+	for (size_t i = 0; i < d->n_components; i++)
+		if ((p->absent >> i & 1) != 0) {
+			inst_field_text(l, "without");
+			inst_field_text(l, d->components[i]);
+		}
 	for (size_t i = 0; i < p->n_links; i++) {
 		inst_field_text(l, "symlink");
 		inst_field(l, p->links[i].path, p->links[i].len);
 		inst_field_u32(l, (uint32_t)p->links[i].how);
 	}
+}
+
+int
+inst_policy_id(const struct inst_policy *p, const struct dray_desc *d, uint8_t id[32], struct dray_err *e)
+{
+	struct inst_fields l;
+
+	inst_fields_begin(&l, e);
+	put_policy(&l, p, d);
+	return inst_fields_end(&l, id);
 }
 
 int
@@ -106,12 +121,14 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 	struct inst_fields l;
 	struct dray_entry en;
 
+	if (inst_policy_id(pl->policy, pl->desc, p->policy_id, e) != 0)
+		return -1;
 	if (p->partial)
 		return 0;
 	inst_fields_begin(&l, e);
 	inst_field_text(&l, "dray-plan-v1");
 	inst_field(&l, dray_bundle_id(pl->b), 32);
-	put_policy(&l, pl->policy);
+	put_policy(&l, pl->policy, pl->desc);
 	for (size_t i = 0; i < pl->n; i++) {
 		const struct inst_item *it = &pl->items[i];
 

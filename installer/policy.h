@@ -36,10 +36,17 @@ struct inst_policy {
 	bool no_sync;		/* the tree may be lost: nothing is flushed, file systems that cannot keep the promise will do */
 	bool no_owner;		/* owners, setuid, setgid, devices and what only root can set are left alone */
 	bool park;		/* what is local in a directory that has to give way goes along with it into the stash */
+	uint64_t absent;	/* components of the bundle that this tree lacks, a bit each: nothing of them is touched */
+	uint64_t fresh;		/* those that it lacked and gets now: what is missing of them is wanted */
 	struct inst_link *links;	/* in path order, each path once; owned */
 	size_t n_links;
 	const uint8_t *repair;	/* per entry row: INST_REPAIR_*; NULL: an upgrade, which decides on what the release changes */
 	size_t named;		/* paths named to repair; 0: all damage, and no local decision is undone */
 };
+
+struct dray_index;
+struct dray_entry;
+/** inst_row_absent - does the entry belong to components of @absent alone? (components.c) */
+bool inst_row_absent(const struct dray_index *ix, const struct dray_entry *en, uint64_t absent);
 
 #endif

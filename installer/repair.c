@@ -15,6 +15,8 @@ takes_on(const struct inst_check *c, bool named, uint32_t row)
 {
 	uint16_t all = c->diffs[row] & (uint16_t)~INST_CHECK_STATE;
 
+	if (c->why[row] == INST_LOCAL_ABSENT)
+		return 0;
 	if (!named)
 		return inst_check_damage(c, row);
 	return (c->diffs[row] & INST_CHECK_DIR_TIME) != 0 ? all | INST_DIFF_BIT(INST_DIFF_MTIME) : all;
@@ -50,7 +52,7 @@ inst_repair_choose(const struct inst_check *c, const uint8_t *named, size_t *n, 
 			continue;
 		chosen[row] = choose_row(c, named != NULL, row);
 		*n += chosen[row] != 0;
-		*unread += (c->diffs[row] & INST_CHECK_UNREAD) != 0;
+		*unread += (c->diffs[row] & INST_CHECK_UNREAD) != 0 && c->why[row] != INST_LOCAL_ABSENT;
 	}
 	return chosen;
 }

@@ -310,6 +310,10 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 		dray_json_set_int(n, "matched", (int64_t)p->matched[i]);
 	}
 	json_room(p, o);
+	a = dray_json_set_arr(o, "components");
+	n = dray_json_set_arr(o, "components_absent");
+	for (size_t i = 0; i < d->n_components; i++)
+		dray_json_push_str((p->absent >> i & 1) != 0 ? n : a, d->components[i]);
 	set_bounded(o, "payload", p->payload);
 	dray_json_set_int(o, "ops", (int64_t)p->n_ops);
 	dray_json_set_int(o, "swaps", (int64_t)p->n_swaps);

@@ -60,6 +60,8 @@ struct inst_installed {		/* what the anchor says of the tree */
 	uint8_t id[32];		/* bundle id */
 	uint8_t release[32];	/* release.h; all zero: not known */
 	bool no_owner;		/* installed with --no-owner, so compared without owners too */
+	size_t n_components;	/* 0: the bundle had one only, or it is not known */
+	struct { char name[65]; bool present; } components[DRAY_MAX_COMPONENTS];
 };
 
 struct inst_floor {		/* the highest counter that a product had here, and which release that was */

@@ -141,6 +141,20 @@ want_all(struct inst_planning *pl, uint32_t row)
 	}
 }
 
+/* a component that the tree gets now: all of it, as if nothing had been deleted here */
+static void
+want_fresh(struct inst_planning *pl)
+{
+	uint64_t others = ~pl->policy->fresh;
+	struct dray_entry en;
+
+	for (uint32_t i = 0; pl->policy->fresh != 0 && i < dray_index_rows(pl->ix, DRAY_T_ENTRIES); i++) {
+		dray_index_entry(pl->ix, i, &en);
+		if ((dray_index_compset(pl->ix, en.compset) & others & ~pl->policy->absent) == 0)
+			pl->mark[i] |= INST_MARK_WANTED;
+	}
+}
+
 /* one decision: is there a symlink, and does what was decided work with it? */
 static int
 one_link(struct inst_planning *pl, struct dray_walk *w, const struct inst_link *link, struct inst_decided *d,
@@ -187,12 +201,13 @@ inst_links_begin(struct inst_planning *pl, struct dray_err *e)
 	struct dray_walk w;
 	int rc = 0;
 
-	if (p->n_links == 0)
+	if (p->n_links == 0 && p->fresh == 0)
 		return 0;
 	pl->mark = calloc((size_t)dray_index_rows(pl->ix, DRAY_T_ENTRIES) + 1, 1);
-	pl->decided = calloc(p->n_links, sizeof(*pl->decided));
+	pl->decided = calloc(p->n_links + 1, sizeof(*pl->decided));
 	if (pl->mark == NULL || pl->decided == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
+	want_fresh(pl);
 	dray_walk_init(&w, pl->root);
 	w.component_walk = pl->o->component_walk;
 	for (size_t i = 0; rc == 0 && i < p->n_links; i++)

@@ -30,9 +30,8 @@ done
 
 # a machine without sources; its state folder has a place
 mkdir -p root/var/lib
-run "$INSTALL" apply 1.dray --root root --keyring ops.pub
+run "$INSTALL" apply 1.dray --without src --root root --keyring ops.pub
 need_status 0
-rm -r root/src/lib
 run "$INSTALL" check --root root
 want_status 0
 want_text 'component src is not here, so it was not compared' out
@@ -40,13 +39,29 @@ want_text 'root is demo 1: all 13 entries are as the release says' out
 run "$INSTALL" check --root root --json --strict
 want_status 0
 want_text '"absent":["src"]' out
-# one file of it, and it counts
-mkdir root/src/lib && cp -p v1/src/lib/a root/src/lib
-touch -d @1000000001 root/src
-run "$INSTALL" check --root root
+# without a record it is what is there that tells: one file of it, and it counts
+cp -a root bare && rm -r bare/var/lib/dray
+run "$INSTALL" check 1.dray --root bare --keyring ops.pub
+want_status 0
+want_text 'component src is not here, so it was not compared' out
+mkdir -p bare/src/lib && cp -p v1/src/lib/a bare/src/lib
+touch -d @1000000001 bare/src
+run "$INSTALL" check 1.dray --root bare --keyring ops.pub
 want_status 20
 want_text 'src/lib/b: missing' out
-rm -r root/src/lib
+# recorded as there and gone: damage, until the operator says otherwise
+mkdir -p whole/var/lib
+run "$INSTALL" apply 1.dray --root whole --keyring ops.pub
+want_status 0
+rm -r whole/src
+run "$INSTALL" check --root whole
+want_status 20
+want_text 'src: missing, and 3 paths beneath it' out
+run "$INSTALL" apply 1.dray --without src --root whole --keyring ops.pub
+want_status 0
+want_text 'component src is not on whole' out
+run "$INSTALL" check --root whole
+want_status 0
 
 # config files: edited, deleted; but not their mode
 echo mine >root/etc/conf

@@ -17,8 +17,10 @@ static struct inst_op_trees trees;
 static struct inst_op_attrs attrs;
 static char here[] = "";
 static struct inst_site site = { .path = here, .fs = { .block = 4096 }, .names_added = 1 };
-static struct inst_plan plan = { .ops = ops, .n_ops = 3, .n_swaps = 2, .sites = &site, .n_sites = 1 };
-static struct inst_installed from, to = { .known = true, .product = "demo", .version = "2", .counter = 2 };
+static struct inst_plan plan = { .ops = ops, .n_ops = 3, .n_swaps = 2, .sites = &site, .n_sites = 1, .id = { 3 },
+	.policy_id = { [31] = 4 } };
+static struct inst_installed from, to = { .known = true, .product = "demo", .version = "2", .counter = 2,
+	.n_components = 2, .components = { { "src", false }, { "base", true } } };
 
 static void
 fill_plan(void)
@@ -117,6 +119,14 @@ the_plan_comes_back_as_it_was_written(void)
 	CHECK_EQ(tx->ops[2].times, 3);
 	CHECK_EQ(tx->ops[2].attrs->nlink, 7);
 	CHECK_EQ(tx->last, 2);
+	CHECK_EQ(tx->plan_id[0], 3);
+	CHECK_EQ(tx->policy_id[31], 4);
+	CHECK_EQ(tx->to.n_components, 2);
+	CHECK_STR(tx->to.components[0].name, "src");
+	CHECK(!tx->to.components[0].present);
+	CHECK_STR(tx->to.components[1].name, "base");
+	CHECK(tx->to.components[1].present);
+	CHECK_EQ(tx->from.n_components, 0);
 	CHECK_EQ(tx->ops[2].attrs->before.mtime_sec, 1);
 	CHECK_EQ(tx->ops[2].attrs->after.xattrs_len, 13);
 	CHECK(!tx->from.known);

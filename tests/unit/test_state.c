@@ -195,6 +195,15 @@ an_anchor_comes_back_and_floors_never_fall(void)
 	CHECK(inst_anchor_floor(&b, "none") == NULL);
 	CHECK(b.installed.known && b.installed.id[0] == 9);
 	CHECK_STR(b.installed.version, "1.0");
+	a.installed.n_components = 2;
+	memcpy(a.installed.components[0].name, "src", 4);
+	memcpy(a.installed.components[1].name, "base", 5);
+	a.installed.components[1].present = true;
+	CHECK_EQ(inst_anchor_save(&s, &a, &e), 0);
+	CHECK_EQ(inst_anchor_load(&s, &b, &e), 0);
+	CHECK_EQ(b.installed.n_components, 2);
+	for (size_t i = 0; i < b.installed.n_components; i++)
+		CHECK(b.installed.components[i].present == (strcmp(b.installed.components[i].name, "base") == 0));
 	CHECK_EQ(inst_write_file(s.dir, "anchor.json", "{\"dray_anchor\":1,", 17, 0600, &e), 0);
 	CHECK_EQ(inst_anchor_load(&s, &b, &e), -1);
 	CHECK_EQ(e.code, DRAY_E_SYSTEM);
