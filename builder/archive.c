@@ -122,10 +122,11 @@ check_end(const struct build_archive *a, struct archive *reader, bool empty, str
 	/* blocks of zeros end it */
 	if (is_format(reader, ARCHIVE_FORMAT_TAR) && at - (uint64_t)archive_read_header_position(reader) < TAR_BLOCK)
 		return dray_fail(e, DRAY_E_FORMAT, "the archive is cut short: the mark at its end is missing");
-	if (build_stream_rest(s, at, &more, e) != 0)
+	empty = empty && is_format(reader, ARCHIVE_FORMAT_TAR);
+	if (build_stream_rest(s, at, !empty ? UINT64_MAX : at < EMPTY_MAX ? EMPTY_MAX - at : 0, &more, e) != 0)
 		return -1;
 	/* a disk image begins with zeros, too, and may have no others */
-	if (empty && is_format(reader, ARCHIVE_FORMAT_TAR) && (more || build_stream_at(s) > EMPTY_MAX)) {
+	if (empty && more) {
 		fail_kind(e);
 		e->hint[0] = '\0';
 		return dray_hint(e, "it begins with zeros: of a disk image, mount it and give the directory");

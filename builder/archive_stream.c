@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "builder/archive_stream.h"
+#include "tool/tool.h"
 
 #define LAYERS_MAX 4u		/* an archive that is packed more often has no good reason to be */
 #define GZIP_WINDOW (15 + 16)	/* inflateInit2: gzip alone, any window. Source: zlib.h */
@@ -82,6 +83,8 @@ next_piece(struct build_stream *s, const uint8_t **p, struct dray_err *e)
 		s->held_len = 0;
 		return n;
 	}
+	if (tool_signal_seen() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	if ((n = s->pull(s, p, e)) <= 0)
 		return n;
 	s->at += (uint64_t)n;
@@ -108,22 +111,22 @@ build_stream_peek(struct build_stream *s, const uint8_t **p, size_t *len, struct
 	return 0;
 }
 
-int
-build_stream_rest(struct build_stream *s, uint64_t at, bool *more, struct dray_err *e)
-{
-	const uint8_t *p;
-	ssize_t n;
-
-	while ((n = next_piece(s, &p, e)) > 0)
-		;
-	*more = s->solid > at;
-	return n < 0 ? -1 : 0;
-}
-
 uint64_t
 build_stream_at(const struct build_stream *s)
 {
 	return s->at - s->held_len;
+}
+
+int
+build_stream_rest(struct build_stream *s, uint64_t at, uint64_t zeros, bool *more, struct dray_err *e)
+{
+	const uint8_t *p;
+	ssize_t n = 1;
+
+	while (n > 0 && s->solid <= at && build_stream_at(s) - at <= zeros)
+		n = next_piece(s, &p, e);
+	*more = s->solid > at || build_stream_at(s) - at > zeros;
+	return n < 0 ? -1 : 0;
 }
 
 int
@@ -239,7 +242,7 @@ go_on(struct build_stream *s, struct dray_err *e)
 		return inflateReset(&s->z) == Z_OK ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
 	}
 	s->ended = true;
-	if (build_stream_rest(s->below, s->below->at - s->z.avail_in, &more, e) != 0)
+	if (build_stream_rest(s->below, s->below->at - s->z.avail_in, UINT64_MAX, &more, e) != 0)
 		return -1;
 	return more ? dray_fail(e, DRAY_E_FORMAT, "the archive is damaged: what follows its gzip data is none") : 0;
 }
@@ -324,7 +327,7 @@ pull_unpacked(struct build_stream *s, const uint8_t **p, struct dray_err *e)
 	if (rc != ARCHIVE_EOF)
 		return build_stream_fail(s->from, s->below, e);
 	s->ended = true;
-	if (build_stream_rest(s->below, (uint64_t)archive_filter_bytes(s->from, -1), &more, e) != 0)
+	if (build_stream_rest(s->below, (uint64_t)archive_filter_bytes(s->from, -1), UINT64_MAX, &more, e) != 0)
 		return -1;
 	return more ? dray_fail(e, DRAY_E_FORMAT, "the archive is damaged: what follows its packed data is none") : 0;
 }

@@ -38,11 +38,12 @@ void build_stream_free(struct build_stream *s);
 DRAY_MUST_CHECK int build_stream_peek(struct build_stream *s, const uint8_t **p, size_t *len, struct dray_err *e);
 
 /**
- * build_stream_rest - read on to the end
+ * build_stream_rest - read on to the end, or to what should not be there
  * @at: how many bytes of it have had a use
- * @more: are there others than zeros behind them?
+ * @zeros: so many may follow behind them
+ * @more: are there others than zeros, or more of those?
  */
-DRAY_MUST_CHECK int build_stream_rest(struct build_stream *s, uint64_t at, bool *more, struct dray_err *e);
+DRAY_MUST_CHECK int build_stream_rest(struct build_stream *s, uint64_t at, uint64_t zeros, bool *more, struct dray_err *e);
 
 /** build_stream_at - bytes given so far */
 uint64_t build_stream_at(const struct build_stream *s);

@@ -178,6 +178,11 @@ for f in zeros ext4 fat short; do
 	done
 done
 want_text 'hint: it begins with zeros: of a disk image, mount it and give the directory'
+# ... and a large one is not read to its end
+truncate -s 200G large.img
+run sh -c 'ulimit -t 10 && exec "$@"' sh "$DRAY" build --to large.img --product demo --version 1 --counter 1 -o up.dray
+want_status 2
+want_text 'large.img: no archive of a kind that is read here'
 # a tar of nothing is one
 head -c 10240 /dev/zero | gzip >empty.tar.gz
 ran='an empty base'
