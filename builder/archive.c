@@ -18,6 +18,8 @@
 #include "builder/archive.h"
 #include "builder/archive_stream.h"
 #include "builder/archive_xattr.h"
+#include "dray/descriptor.h"
+#include "dray/tar.h"
 
 #define TAR_BLOCK 512
 #define EMPTY_MAX 10240		/* bytes of an empty tar: one record of the usual size. Zeros without end are a disk image */
@@ -151,6 +153,19 @@ next_header(const struct build_archive *a, struct archive *reader, bool first, s
 	return build_stream_fail(reader, stream_of(a, reader), e);
 }
 
+/* a bundle is a tar, but nobody means the tree of its members */
+static int
+refuse_bundle(const struct build_archive *a, struct dray_err *e)
+{
+	struct dray_err none;
+	uint64_t size;
+
+	if (dray_tar_check(a->begin, "dray.json", DRAY_DESC_MAX_BYTES, &size, &none) != 0)
+		return 0;
+	dray_fail(e, DRAY_E_USAGE, "a bundle, where a tree or an archive of one is wanted");
+	return dray_hint(e, "write out what is in it with dray extract, and give that folder");
+}
+
 /* @s unpacked and its first header, if there is one */
 static int
 begin(struct build_archive *a, struct build_stream **s, bool any, struct archive **reader, struct dray_err *e)
@@ -165,7 +180,7 @@ begin(struct build_archive *a, struct build_stream **s, bool any, struct archive
 		return dray_fail(e, DRAY_E_FORMAT, "the archive is empty: not even one byte");
 	memset(a->begin, 0, sizeof(a->begin));
 	memcpy(a->begin, p, len < sizeof(a->begin) ? len : sizeof(a->begin));
-	if (open_reader(any, reader, e) != 0)
+	if (refuse_bundle(a, e) != 0 || open_reader(any, reader, e) != 0)
 		return -1;
 	if (build_stream_open(*reader, *s) != ARCHIVE_OK) {
 		build_stream_fail(*reader, *s, e);

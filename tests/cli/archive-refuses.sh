@@ -172,6 +172,19 @@ if ! is_root; then
 	refused 1 'secret.tar: cannot be read: permission denied' secret.tar
 fi
 
+# a bundle is a tar, but its members are no tree that anybody means
+run "$DRAY" build --to new --product demo --version 1 --counter 1 --level 1 -o a.dray
+need_status 0
+gzip -k a.dray
+for f in a.dray a.dray.gz; do
+	refused 2 "$f: a bundle, where a tree or an archive of one is wanted" $f
+	want_text 'hint: write out what is in it with dray extract, and give that folder'
+	run "$DRAY" build --from $f --to new --product demo --version 1 --counter 1 -o b.dray
+	want_status 2
+	want_text "$f: a bundle, where a tree"
+	no_file b.dray
+done
+
 # the output would take the place of a source
 cp whole.tar source.tar
 run "$DRAY" build --to source.tar --product demo --version 1 --counter 1 -o ./source.tar
