@@ -245,6 +245,45 @@ may_change(struct dray_walk *w, const struct inst_op *op, bool *may, struct dray
 	return 0;
 }
 
+/*
+ * A directory is moved, and names in it are, by who may write to it: not even its owner where its mode says so. Then a
+ * new one would not get to its place, and one that is closed at the end would not open again for the way back.
+ */
+static int
+closed_to_owner(const struct inst_plan *p, struct dray_err *e)
+{
+	char quoted[DRAY_QUOTE_CAP(255)];
+	const char *path = NULL;
+	size_t len = 0;
+
+	for (size_t i = 0; i < p->n_nodes && path == NULL; i++) {
+		struct dray_entry en;
+		struct dray_state s;
+		struct dray_attrs a;
+
+		dray_index_entry(p->ix, p->nodes[i].entry, &en);
+		dray_index_state(p->ix, en.target, &s);
+		dray_index_attrs(p->ix, s.attrs, &a);
+		if (p->nodes[i].rel == en.len && s.type == DRAY_DIR && (a.has & DRAY_HAS_MODE) != 0 && (a.mode & 0200) == 0) {
+			path = en.path;
+			len = en.len;
+		}
+	}
+	for (size_t i = p->n_swaps; i < p->n_ops && path == NULL; i++) {
+		const struct inst_op *op = &p->ops[i];
+
+		if (op->times != 0 && (op->attrs->after.has & DRAY_HAS_MODE) != 0 && (op->attrs->after.mode & 0200) == 0) {
+			path = op->path;
+			len = op->len;
+		}
+	}
+	if (path == NULL)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "%s is to be a directory that its owner may not write to", len == 0 ? "the root directory" :
+	    dray_quote(path, len, quoted, sizeof(quoted)));
+	return dray_hint(e, "nothing was changed; only root can move such a directory, or go back inside of it");
+}
+
 int
 inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct dray_err *e)
 {
@@ -293,7 +332,7 @@ inst_front_rights(const struct inst_front *f, const struct inst_plan *p, struct 
 		}
 	}
 	dray_walk_close(&w);
-	return rc;
+	return rc == 0 ? closed_to_owner(p, e) : rc;
 }
 
 void

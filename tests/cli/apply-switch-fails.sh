@@ -53,13 +53,32 @@ for n in 1 3 $swaps; do
 	want_status 0
 	same_tree_without_state root new
 
+	for error in ENOSPC EDQUOT; do
+		again
+		failing renameat2 $error "$n"	# the ballast is given back, the second try passes
+		want_status 0
+		same_tree_without_state root new
+		run "$INSTALL" rollback --root root
+		want_status 0
+		expected_old
+	done
+done
+
+# a quota that stays exceeded after the decision: undone, and what undoing needs is not refused; attributes alike
+again
+failing renameat2 EDQUOT 2..4
+want_status 41
+want_text 'the switch failed, everything is as it was: '
+want_text 'disk quota exceeded'
+expected_old
+for error in ENOSPC EDQUOT EIO; do
 	again
-	failing renameat2 ENOSPC "$n"	# the ballast is given back, the second try passes
-	want_status 0
-	same_tree_without_state root new
-	run "$INSTALL" rollback --root root
-	want_status 0
-	expected_old
+	# only the time of this directory, which is set after the swaps
+	run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -P "$T/root/bin" -e trace=utimensat \
+	    -e "inject=utimensat:error=$error:when=1" "$INSTALL" apply up.dray --root root --keyring ops.pub -j1
+	grep -q INJECTED trace || fail 'its time was not set'
+	[ $error = EIO ] && want_status 41 || want_status 0
+	if [ $error = EIO ]; then expected_old; else same_tree_without_state root new; fi
 done
 
 # every swap fails from the first on: undoing has nothing to do, so it holds

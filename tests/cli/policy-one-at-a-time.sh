@@ -69,6 +69,18 @@ want_status 0
 want_text '"pending":"switching"' out
 run "$INSTALL" plan 2.dray --root root --keyring ops.pub
 want_status 22
+run "$INSTALL" check 2.dray --root root --keyring ops.pub
+want_status 20
+want_text 'pending: an upgrade was interrupted while it was switching' out
+for verb in list info verify; do
+	run "$INSTALL" $verb 2.dray --keyring ops.pub
+	want_status 0
+done
+for verb in 'status --log' 'status --export exported'; do
+	# shellcheck disable=SC2086
+	run "$INSTALL" $verb --root root
+	want_status 0
+done
 run "$INSTALL" apply 2.dray --root root --keyring ops.pub
 want_status 25
 want_text "(process $pid)"
@@ -98,14 +110,30 @@ same_tree root v3
 run "$INSTALL" rollback --root root
 want_status 0
 same_tree root v1
-# committed: that one is finished first, then the other one comes, and there are two ways back
-left renameat2 2
-run "$INSTALL" apply 3.dray --root root --keyring ops.pub
-want_status 0
-want_text 'an upgrade was interrupted while it was switching; that is finished now' out
-same_tree root v3
-for v in 2 1; do
-	run "$INSTALL" rollback --root root
+# committed, or switched and not recorded: that one is finished first, then the other one comes, and there are two ways back
+ended_how() {	# PENDING WORDS
+	run "$INSTALL" status --root root --json
+	want_text "\"pending\":\"$1\"" out
+	run "$INSTALL" apply 3.dray --root root --keyring ops.pub
 	want_status 0
-	same_tree root v$v
-done
+	want_text "$2; that is finished now" out
+	same_tree root v3
+	for v in 2 1; do
+		run "$INSTALL" rollback --root root
+		want_status 0
+		same_tree root v$v
+	done
+}
+left renameat2 2
+ended_how switching 'an upgrade was interrupted while it was switching'
+left renameat2 2
+"$INSTALL" rollback --root root -q || fail 'rollback'
+same_tree root v1
+# the last record of the log but one says DONE; the evidence is written behind it
+run env ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=pwrite64,renameat "$INSTALL" apply 2.dray --root root \
+    --keyring ops.pub --allow-downgrade 2 -j1
+want_status 0
+behind=$(awk '/pwrite64.*DLOG/ { logs++ } /renameat\(/ { n++; if (logs == 2) { print n; exit } }' trace)
+"$INSTALL" rollback --root root -q || fail 'rollback'
+left renameat "$behind"
+ended_how switched 'an upgrade was interrupted after its switch, before it was recorded'
