@@ -309,11 +309,19 @@ inst_head_open(const struct inst_state *s, const uint8_t id[32], int *fd, struct
 {
 	struct dray_bundle_opts o = { .head_only = true, .expect_id = id, .threads = 2 };
 	char name[2 * 32 + 32], hex[2 * 32 + 1];
+	struct stat st;
 
 	*b = NULL;
 	*fd = -1;
 	snprintf(name, sizeof(name), "release/%s.head", dray_hex(id, 32, hex));
-	if (s->dir == -1 || (*fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) == -1) {
+	/* a pipe in its place is not waited for */
+	if (s->dir != -1)
+		*fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd != -1 && (fstat(*fd, &st) == -1 || !S_ISREG(st.st_mode))) {
+		close(*fd);
+		*fd = -1;
+	}
+	if (*fd == -1) {
 		dray_fail(e, DRAY_E_SYSTEM, "no record of what is installed in %s", s->rel);
 		return dray_hint(e, "give the bundle: dray-install check BUNDLE --root %s", s->root_path);
 	}

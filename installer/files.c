@@ -81,6 +81,19 @@ out:
 	return rc;
 }
 
+bool
+inst_no_file(int err)
+{
+	/* FreeBSD says EMLINK where others say ELOOP */
+	return err == ELOOP || err == EMLINK || err == ENXIO;
+}
+
+static int
+no_file(const char *name, size_t max, struct dray_err *e)
+{
+	return dray_fail(e, DRAY_E_SYSTEM, "%s is not a regular file of at most %zu bytes", name, max);
+}
+
 int
 inst_read_file(int dir, const char *name, size_t max, uint8_t **p, size_t *len, struct dray_err *e)
 {
@@ -94,14 +107,14 @@ inst_read_file(int dir, const char *name, size_t max, uint8_t **p, size_t *len, 
 	if ((fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1) {
 		if (errno == ENOENT)
 			return 1;
-		return dray_fail_errno(e, "open %s", name);
+		return inst_no_file(errno) ? no_file(name, max, e) : dray_fail_errno(e, "open %s", name);
 	}
 	if (fstat(fd, &st) == -1) {
 		dray_fail_errno(e, "look at %s", name);
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size < 0 || (uintmax_t)st.st_size > max) {
-		dray_fail(e, DRAY_E_SYSTEM, "%s is not a regular file of at most %zu bytes", name, max);
+		no_file(name, max, e);
 		goto out;
 	}
 	n = (size_t)st.st_size;

@@ -4,6 +4,7 @@
 #ifndef INST_FILES_H
 #define INST_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ DRAY_MUST_CHECK int inst_write_file(int dir, const char *name, const void *p, si
 
 /** inst_write_all - all of @len bytes at the handle's position */
 DRAY_MUST_CHECK int inst_write_all(int fd, const void *p, size_t len, struct dray_err *e);
+
+/** inst_no_file - does this errno of an open with O_NOFOLLOW say that a symlink or a socket is there? */
+bool inst_no_file(int err);
 
 /** inst_read_file - whole regular file of at most @max bytes, malloc'ed with a NUL after it; 1 when it does not exist */
 DRAY_MUST_CHECK int inst_read_file(int dir, const char *name, size_t max, uint8_t **p, size_t *len,

@@ -109,6 +109,25 @@ inst_private_dir(int parent, const char *name, bool make, int *fd, struct dray_e
 	return r;
 }
 
+/* paths of ours go through these: a symlink in their place would lead anywhere */
+static int
+look_inside(const struct inst_state *s, struct dray_err *e)
+{
+	static const char *const folder[] = { "tx", "release", "evidence" };
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(folder) / sizeof(folder[0]); i++) {
+		if (fstatat(s->dir, folder[i], &st, AT_SYMLINK_NOFOLLOW) == -1) {
+			if (errno != ENOENT)
+				return dray_fail_errno(e, "look at %s/%s", s->rel, folder[i]);
+		} else if (!S_ISDIR(st.st_mode)) {
+			dray_fail(e, DRAY_E_SYSTEM, "%s/%s is not a directory (a symlink is not followed)", s->rel, folder[i]);
+			return dray_hint(e, "nothing was changed; put the folder back, or move away what is in its place");
+		}
+	}
+	return 0;
+}
+
 static int
 walk_down(struct inst_state *s, bool write, struct dray_err *e)
 {
@@ -143,7 +162,31 @@ walk_down(struct inst_state *s, bool write, struct dray_err *e)
 		dray_fail(e, DRAY_E_SYSTEM, "state folder %s lies on another mount than the root directory", s->rel);
 		return dray_hint(e, "name a place on the root's own mount with --state DIR");
 	}
-	return 0;
+	return look_inside(s, e);
+}
+
+/* a file of its own and nothing else: it is about to be cut short and written */
+static int
+open_lock(struct inst_state *s, struct dray_err *e)
+{
+	struct stat st;
+	bool odd, fixed;
+
+	s->lock = openat(s->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	odd = s->lock == -1 ? errno == EISDIR || inst_no_file(errno) :
+	    fstat(s->lock, &st) == -1 || !S_ISREG(st.st_mode) || st.st_nlink != 1;
+	if (odd) {
+		dray_fail(e, DRAY_E_SYSTEM, "the lock in %s is not a regular file of one name", s->rel);
+		return dray_hint(e, "nothing was changed; move it away and run it again");
+	}
+	if (s->lock != -1)
+		return 0;
+	fixed = errno == EROFS;
+	dray_fail_errno(e, "open the lock in %s", s->rel);
+	if (!fixed)
+		return -1;
+	e->code = DRAY_E_SYSTEM;
+	return dray_hint(e, "nothing was changed; make that file system writable and run it again");
 }
 
 static int
@@ -154,16 +197,8 @@ take_lock(struct inst_state *s, struct dray_err *e)
 	size_t len;
 	int n;
 
-	s->lock = openat(s->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (s->lock == -1) {
-		bool fixed = errno == EROFS;
-
-		dray_fail_errno(e, "open the lock in %s", s->rel);
-		if (!fixed)
-			return -1;
-		e->code = DRAY_E_SYSTEM;
-		return dray_hint(e, "nothing was changed; make that file system writable and run it again");
-	}
+	if (open_lock(s, e) != 0)
+		return -1;
 	if (flock(s->lock, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK)
 			return dray_fail_errno(e, "take the lock");
