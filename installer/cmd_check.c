@@ -103,6 +103,8 @@ begin(struct inst_front *f, struct dray_err *e)
 static int
 list_release(struct inst_front *f, const struct checking_opts *w, struct dray_err *e)
 {
+	bool known;
+
 	if (f->common.json || w->quick || w->strict || w->extra) {
 		dray_fail(e, DRAY_E_USAGE, "--mtree compares nothing: it excludes --json, --quick, --strict and --extra");
 		return dray_hint(e, "mtree -k and -R choose what is compared");
@@ -110,7 +112,8 @@ list_release(struct inst_front *f, const struct checking_opts *w, struct dray_er
 	f->listing = true;
 	if (begin(f, e) != 0)
 		return -1;
-	return inst_mtree_print(dray_bundle_index(f->b), dray_bundle_desc(f->b), f->policy.no_owner, stdout, e);
+	f->policy.absent = inst_components_absent(dray_bundle_desc(f->b), &f->anchor.installed, &known);
+	return inst_mtree_print(dray_bundle_index(f->b), dray_bundle_desc(f->b), &f->policy, stdout, e);
 }
 
 static int

@@ -82,8 +82,10 @@ print_state(const struct dray_index *ix, const struct dray_state *s, bool no_own
 }
 
 int
-inst_mtree_print(const struct dray_index *ix, const struct dray_desc *d, bool no_owner, FILE *out, struct dray_err *e)
+inst_mtree_print(const struct dray_index *ix, const struct dray_desc *d, const struct inst_policy *policy, FILE *out,
+    struct dray_err *e)
 {
+	bool no_owner = policy->no_owner;
 	char name[INST_MTREE_CAP(DRAY_PATH_MAX)];
 	struct dray_entry en;
 	struct dray_state s;
@@ -93,7 +95,7 @@ inst_mtree_print(const struct dray_index *ix, const struct dray_desc *d, bool no
 	    no_owner ? "; owners were left alone" : "");
 	for (uint32_t row = 0; row < dray_index_rows(ix, DRAY_T_ENTRIES); row++) {
 		dray_index_entry(ix, row, &en);
-		if (en.target == DRAY_NONE)
+		if (en.target == DRAY_NONE || inst_row_absent(ix, &en, policy->absent))
 			continue;
 		dray_index_state(ix, en.target, &s);
 		if (no_owner && inst_is_device(s.type))

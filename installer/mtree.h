@@ -5,12 +5,14 @@
 #ifndef INST_MTREE_H
 #define INST_MTREE_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "dray/descriptor.h"
 #include "dray/err.h"
 #include "dray/index.h"
+
+#include "installer/policy.h"
 
 #define INST_MTREE_CAP(len) (4 * (size_t)(len) + 1)	/* room for an escaped name of so many bytes, and its NUL */
 
@@ -23,11 +25,11 @@ const char *inst_mtree_escape(const char *text, size_t len, char *out);
 
 /**
  * inst_mtree_print - every path of the release with its full name, in path order: same release, same lines
- * @no_owner: policy.h; owners, setuid, setgid and devices were not asked for, so they are left out
+ * @policy: no_owner: owners, setuid, setgid and devices were not asked for, so they are left out; absent: so are components
  * No link counts: what is kept for going back may be another name of the same file. No extended attributes: there is no word.
  * Return: 0, or -1 with DRAY_E_IO (memory, @out).
  */
-DRAY_MUST_CHECK int inst_mtree_print(const struct dray_index *ix, const struct dray_desc *d, bool no_owner, FILE *out,
-    struct dray_err *e);
+DRAY_MUST_CHECK int inst_mtree_print(const struct dray_index *ix, const struct dray_desc *d,
+    const struct inst_policy *policy, FILE *out, struct dray_err *e);
 
 #endif

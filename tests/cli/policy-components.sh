@@ -103,6 +103,10 @@ for b in '' 2.dray; do
 	want_status 0
 	want_text 'component src is not here, so it was not compared' out
 done
+run "$INSTALL" check --mtree --root root
+want_status 0
+want_text './doc/guide' out
+no_text 'usr/src' out
 verb repair 2.dray usr/src
 want_status 0
 want_text 'nothing to repair there' out
