@@ -256,8 +256,8 @@ text_cmp(const void *pa, const void *pb)
 	return strcmp(pa, pb);
 }
 
-static int
-describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d, struct dray_err *e)
+static void
+describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d)
 {
 	r->built = o->has_built ? o->built : build_release_newest(r->target);
 	snprintf(d->product, sizeof(d->product), "%s", o->product);
@@ -291,10 +291,6 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 	}
 	d->n_compatible = o->compatible.n;
 	qsort(d->compatible, d->n_compatible, sizeof(d->compatible[0]), text_cmp);
-	for (size_t i = 1; i < d->n_compatible; i++)
-		if (strcmp(d->compatible[i - 1], d->compatible[i]) == 0)
-			return dray_fail(e, DRAY_E_USAGE, "--compatible %s is given twice", d->compatible[i]);
-	return 0;
 }
 
 static int
@@ -366,9 +362,9 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 			goto out;
 	if (!o->no_cache && open_cache(o, &r->cache, e) != 0)
 		goto out;
-	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0 ||
-	    describe(o, r, d, e) != 0)
+	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0)
 		goto out;
+	describe(o, r, d);
 	r->scan_ms = now_ms() - at;
 	if (pack(o, r, &rs, e) != 0)
 		goto out;

@@ -154,6 +154,25 @@ check_rules(struct build_opts *o, const struct build_args *a, struct dray_err *e
 }
 
 static int
+check_compatible(const struct build_opts *o, const struct build_args *a, struct dray_err *e)
+{
+	const struct tool_list *l = &o->compatible;
+
+	if (l->n > BUILD_COMPATIBLE_MAX)
+		return dray_fail(e, DRAY_E_USAGE, "more than %u times --compatible", BUILD_COMPATIBLE_MAX);
+	for (size_t i = 0; i < l->n; i++) {
+		if (need_token(a, "--compatible", l->v[i], e) != 0)
+			return -1;
+		if (strcmp(l->v[i], o->product) == 0)
+			return dray_fail(e, DRAY_E_USAGE, "--compatible %s is the product itself", l->v[i]);
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(l->v[i], l->v[k]) == 0)
+				return dray_fail(e, DRAY_E_USAGE, "--compatible %s is given twice", l->v[i]);
+	}
+	return 0;
+}
+
+static int
 check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 {
 	o->product = a->product;
@@ -188,12 +207,7 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from or --history: without a base all copies are full");
 	if (o->no_cache && o->cache_dir != NULL)
 		return dray_fail(e, DRAY_E_USAGE, "--cache and --no-cache exclude each other");
-	if (o->compatible.n > BUILD_COMPATIBLE_MAX)
-		return dray_fail(e, DRAY_E_USAGE, "more than %u times --compatible", BUILD_COMPATIBLE_MAX);
-	for (size_t i = 0; i < o->compatible.n; i++)
-		if (need_token(a, "--compatible", o->compatible.v[i], e) != 0)
-			return -1;
-	if (read_apply_cpu(a->apply_cpu, &o->apply_ns, e) != 0 || read_level(a->level, &o->level, e) != 0 ||
+	if (check_compatible(o, a, e) != 0 || read_apply_cpu(a->apply_cpu, &o->apply_ns, e) != 0 || read_level(a->level, &o->level, e) != 0 ||
 	    read_epoch(o, e) != 0 || read_bases(o, a, e) != 0)
 		return -1;
 	return check_rules(o, a, e);

@@ -40,15 +40,17 @@ load_keys(struct args *a, struct dray_err *e)
 static int
 write_out(const char *path, const void *p, size_t len, struct dray_err *e)
 {
+	char quoted[300];
 	struct build_temp t;
+	int rc;
 
-	if (build_temp_open(path, &t, e) != 0)
-		return -1;
-	if (build_temp_write(t.fd, 0, p, len, e) != 0 || build_temp_commit(&t, e) != 0) {
-		build_temp_drop(&t);
-		return -1;
+	if ((rc = build_temp_open(path, &t, e)) == 0) {
+		if ((rc = build_temp_write(t.fd, 0, p, len, e)) == 0)
+			rc = build_temp_commit(&t, e);
+		if (rc != 0)
+			build_temp_drop(&t);
 	}
-	return 0;
+	return rc == 0 ? 0 : dray_wrap(e, "%s", dray_quote(path, strlen(path), quoted, sizeof(quoted)));
 }
 
 static int

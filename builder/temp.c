@@ -92,6 +92,11 @@ build_temp_open(const char *path, struct build_temp *t, struct dray_err *e)
 	*t = (struct build_temp){ .fd = -1, .dir = -1, .final = path, .leaf = slash == NULL ? path : slash + 1 };
 	if (dir == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
+	if (strcmp(path, "-") == 0) {
+		dray_fail(e, DRAY_E_USAGE, "it cannot go to standard output: it must have a name");
+		dray_hint(e, "a file of the name \"-\" is written ./-");
+		goto out;
+	}
 	if ((t->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
 		dray_fail_errno(e, "the folder cannot be opened");
 		goto out;

@@ -34,6 +34,9 @@ good="--to new --product demo --version 1 --counter 1"
 	refused '--slot: a multiple of 512' $good --slot 1000 -o up.dray
 	refused 'option --slot: "257k" will not do' $good --slot 257k -o up.dray
 	refused '--compatible other is given twice' $good --compatible other --compatible other -o up.dray
+	refused '--compatible demo is the product itself' $good --compatible demo -o up.dray
+	refused 'cannot build -: it cannot go to standard output: it must have a name' $good -o -
+	no_file ./-
 	refused '--compatible "x y"' $good --compatible 'x y' -o up.dray
 	refused 'cannot build up.dray: dir:none: no such directory' --to dir:none --product demo --version 1 --counter 1 -o up.dray
 	refused 'new/a: not a directory' --to dir:new/a --product demo --version 1 --counter 1 -o up.dray

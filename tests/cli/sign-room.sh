@@ -26,6 +26,20 @@ want_text 'next: dray sign --make up.req' out
 must 'the request is short' [ "$(wc -c <up.req)" -lt 512 ]
 must 'it is text' [ "$(head -n 1 up.req)" = dray-bundle-v1 ]
 
+# what cannot be written is named, not the bundle
+mkdir folder
+run "$DRAY" sign up2.dray --request -o folder
+want_status 2
+want_text 'dray: cannot sign up2.dray: folder: is a folder; give the name of a file'
+run "$DRAY" sign up2.dray --request -o none/up.req
+want_status 1
+want_text 'dray: cannot sign up2.dray: none/up.req: the folder cannot be opened: no such file or directory'
+run "$DRAY" sign up2.dray --request -o -
+want_status 2
+want_text 'dray: cannot sign up2.dray: -: it cannot go to standard output: it must have a name'
+want_text 'hint: a file of the name "-" is written ./-'
+no_file ./-
+
 run "$DRAY" sign --make up.req --key a.key -o up.sig
 want_status 0
 want_text 'counter      2' out
