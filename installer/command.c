@@ -44,6 +44,16 @@ add_word(char **text, const char *word, bool quote)
 	*p = '\0';
 }
 
+/* an option that was given, with its value */
+static void
+add_option(char **text, const char *option, const char *value)
+{
+	if (value == NULL)
+		return;
+	add_word(text, option, false);
+	add_word(text, value, true);
+}
+
 /* what was decided beforehand is part of the plan: the next command has to say it again */
 static void
 add_policy(char **text, const struct inst_front *f)
@@ -54,26 +64,12 @@ add_policy(char **text, const struct inst_front *f)
 		snprintf(number, sizeof(number), "--allow-downgrade %" PRIu64, f->allow_downgrade);
 		add_word(text, number, false);
 	}
-	if (f->phase != NULL) {
-		add_word(text, "--phase", false);
-		add_word(text, f->phase, true);
-	}
-	if (f->components != NULL) {
-		add_word(text, "--components", false);
-		add_word(text, f->components, true);
-	}
-	if (f->without != NULL) {
-		add_word(text, "--without", false);
-		add_word(text, f->without, true);
-	}
-	if (f->profile != NULL) {
-		add_word(text, "--profile", false);
-		add_word(text, f->profile, true);
-	}
-	for (size_t i = 0; i < f->symlinks.n; i++) {
-		add_word(text, "--symlink", false);
-		add_word(text, f->symlinks.v[i], true);
-	}
+	add_option(text, "--phase", f->phase);
+	add_option(text, "--components", f->components);
+	add_option(text, "--without", f->without);
+	add_option(text, "--profile", f->profile);
+	for (size_t i = 0; i < f->symlinks.n; i++)
+		add_option(text, "--symlink", f->symlinks.v[i]);
 	if (f->policy.park)
 		add_word(text, "--park", false);
 	if (f->no_owner || f->owner)

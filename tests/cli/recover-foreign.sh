@@ -56,6 +56,20 @@ named() {
 	done
 }
 
+# what stood in the way is in its place again, what came later in the stash
+went_back() {
+	for f in $waits; do lies $f "mine $f"; done
+	for f in $done; do
+		case $f in
+		comes) lies comes '' ;;
+		goes) lies goes 1 ;;
+		*) lies $f "1 $f" ;;
+		esac
+	done
+	# shellcheck disable=SC2086
+	in_stash $done
+}
+
 cuts=0
 for n in 1 3 5; do
 	way=forward
@@ -94,16 +108,7 @@ for n in 1 3 5; do
 	way='forward and back'
 	run "$INSTALL" rollback --root root
 	[ "$status" = 0 ] || { fail "cut at $n: rollback is $status"; show; }
-	for f in $waits; do lies $f "mine $f"; done
-	for f in $done; do
-		case $f in
-		comes) lies comes '' ;;
-		goes) lies goes 1 ;;
-		*) lies $f "1 $f" ;;
-		esac
-	done
-	# shellcheck disable=SC2086
-	in_stash $done
+	went_back
 
 	way=back
 	cut $n
@@ -111,16 +116,7 @@ for n in 1 3 5; do
 	[ "$status" = 0 ] || { fail "cut at $n: resume --back is $status"; show; }
 	# shellcheck disable=SC2086
 	named $done
-	for f in $waits; do lies $f "mine $f"; done
-	for f in $done; do
-		case $f in
-		comes) lies comes '' ;;
-		goes) lies goes 1 ;;
-		*) lies $f "1 $f" ;;
-		esac
-	done
-	# shellcheck disable=SC2086
-	in_stash $done
+	went_back
 	run "$INSTALL" status --root root --json
 	want_text '"pending":"none"' out
 done

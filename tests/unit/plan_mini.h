@@ -2,7 +2,8 @@
  * plan_mini.h - a release described in a few words, as an open bundle without blocks, and trees described the same way.
  *
  * A state is words with commas between: a letter (f file, d directory, l symlink, p fifo, - absent), then in any order
- * digits (mode), @X (hard-link group), +N (mtime), anything else: content or link target. "f,hello,755,@a"
+ * digits (mode), @X (hard-link group), +N (mtime), %N (mask of components), anything else: content or link target.
+ * "f,hello,755,@a"
  */
 #ifndef PLAN_MINI_H
 #define PLAN_MINI_H
@@ -20,7 +21,7 @@
 
 struct pm_row { const char *path, *old, *target, *old2; };	/* path order; @old2: of a second base */
 
-struct pm_words { char type, group; unsigned mode; int64_t mtime; char text[64]; };
+struct pm_words { char type, group; unsigned mode; int64_t mtime; uint64_t comps; char text[64]; };
 
 static inline struct pm_words
 pm_parse(const char *s)
@@ -35,12 +36,23 @@ pm_parse(const char *s)
 			w.group = s[1];
 		else if (*s == '+')
 			w.mtime = strtol(s + 1, NULL, 10);
+		else if (*s == '%')
+			w.comps = strtoul(s + 1, NULL, 10);
 		else if (n >= 3 && strspn(s, "01234567") == n)
 			w.mode = (unsigned)strtoul(s, NULL, 8);
 		else
 			snprintf(w.text, sizeof(w.text), "%.*s", (int)n, s);
 	}
 	return w;
+}
+
+/* of what components a row is: told by its target or its former state, else of the first alone */
+static inline uint64_t
+pm_comps(const struct pm_row *r)
+{
+	uint64_t comps = pm_parse(r->target).comps | pm_parse(r->old).comps;
+
+	return comps != 0 ? comps : 1;
 }
 
 static uint64_t pm_base_counter = 1;	/* of every base; the release has 2 */
@@ -101,14 +113,17 @@ pm_index(struct pm_make *m, const struct pm_row *rows, size_t n, unsigned bases,
 	struct dray_frame f = { .kind = DRAY_FRAME_PLAIN, .stored = 10, .out = 0, .sha256 = zero };
 	uint32_t set, row, at = 0;
 
-	if (dray_iw_new(&m->w, e) != 0 || dray_iw_compset(m->w, 1, &set, e) != 0)
+	if (dray_iw_new(&m->w, e) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
-		struct dray_entry en = { .path = rows[i].path, .len = strlen(rows[i].path), .compset = (uint16_t)set };
+		struct dray_entry en = { .path = rows[i].path, .len = strlen(rows[i].path) };
 		struct dray_alt alt[2] = { { DRAY_NONE, 1 }, { DRAY_NONE, 2 } };
 		size_t n_alts = bases;
 		bool same = bases > 0;
 
+		if (dray_iw_compset(m->w, pm_comps(&rows[i]), &set, e) != 0)
+			return -1;
+		en.compset = (uint16_t)set;
 		if (pm_state(m, rows[i].target, 0, i, &en.target, e) != 0 ||
 		    (bases > 0 && pm_state(m, rows[i].old, 1, i, &alt[0].state, e) != 0) ||
 		    (bases > 1 && pm_state(m, rows[i].old2, 2, i, &alt[1].state, e) != 0))
@@ -202,13 +217,15 @@ pm_open(struct pm *pm, const struct pm_row *rows, size_t n, unsigned bases, bool
 	d->blocks = m.n_contents > 0 && !no_recipes ? 1 : 0;
 	d->limit_frame = d->limit_window = 65536;
 	d->limit_memory = 131072;
-	d->n_components = d->n_phases = d->n_encoders = 1;
+	d->n_components = 2;
+	d->n_phases = d->n_encoders = 1;
 	d->n_bases = bases;
 	for (unsigned i = 0; i < bases; i++) {
 		snprintf(d->bases[i].version, sizeof(d->bases[i].version), "1.0.%u", i);
 		d->bases[i].counter = pm_base_counter;
 	}
 	strcpy(d->components[0], "base");
+	strcpy(d->components[1], "src");
 	strcpy(d->phases[0], "main");
 	strcpy(d->encoders[0].name, "zstd");
 	strcpy(d->encoders[0].id, dray_encoder_id());

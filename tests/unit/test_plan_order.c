@@ -241,6 +241,39 @@ more_names_than_the_file_system_gives_are_refused(void)
 }
 
 static void
+nothing_of_an_absent_component_is_planned(void)
+{
+	static const struct pm_row rows[] = {
+		{ "a", "f,1,@g", "f,2,@g", NULL }, { "b", "f,1,@g,%2", "f,2,@g,%2", NULL },
+		{ "dir", "d,%3", NULL, NULL }, { "dir/f", "f,1", NULL, NULL }, { "dir/s", "f,1,%2", NULL, NULL },
+		{ "src", "d,%2", "d,%2", NULL }, { "src/f", "f,1,%2", "f,2,%2", NULL },
+		{ "src/gone", "f,1,%2", NULL, NULL }, { "src/new", NULL, "f,3,%2", NULL }, { "z", "f,1,%3", "f,2,%3", NULL },
+	};
+	uint8_t all[32];
+	struct scene s;
+
+	scene_old(&s, rows, N(rows));
+	CHECK(op_of(&s, "a") != NULL && op_of(&s, "b") != NULL && op_of(&s, "dir") != NULL && op_of(&s, "src/f") != NULL);
+	CHECK(op_of(&s, "src/new") != NULL && op_of(&s, "src/gone") != NULL && op_of(&s, "z") != NULL);
+	memcpy(all, s.p->id, sizeof(all));
+	s.policy.absent = 2;
+	CHECK_EQ(scene_plan(&s, 2, false), 0);
+	CHECK(op_of(&s, "a") != NULL && op_of(&s, "dir/f") != NULL && op_of(&s, "z") != NULL);
+	CHECK_EQ(s.p->n_swaps, 3);
+	/* what is left of it is a local object to the directory above, another name to the group */
+	if (note_of(&s, "dir", INST_NOTE_KEPT_DIR) != NULL)
+		CHECK_HAS(note_of(&s, "dir", INST_NOTE_KEPT_DIR)->why, "dir/s");
+	else
+		CHECK(note_of(&s, "dir", INST_NOTE_KEPT_DIR) != NULL);
+	CHECK(note_of(&s, "a", INST_NOTE_OUTSIDE_LINK) != NULL);
+	CHECK(memcmp(all, s.p->id, sizeof(all)) != 0);
+	for (size_t i = 0; i < N(rows); i++)
+		CHECK_EQ(s.p->decides[i], strcmp(rows[i].path, "b") != 0 && strcmp(rows[i].path, "dir/s") != 0 &&
+		    strncmp(rows[i].path, "src", 3) != 0);
+	scene_end(&s);
+}
+
+static void
 recheck_looks_into_a_directory_that_goes_and_at_links(void)
 {
 	static const struct pm_row rows[] = {
@@ -355,6 +388,7 @@ main(void)
 	RUN(the_id_is_of_the_decisions_alone);
 	RUN(recheck_finds_what_changed_since);
 	RUN(more_names_than_the_file_system_gives_are_refused);
+	RUN(nothing_of_an_absent_component_is_planned);
 	RUN(recheck_looks_into_a_directory_that_goes_and_at_links);
 	RUN(the_verdict_tells_all_reasons);
 	RUN(a_content_that_is_nowhere_is_a_conflict);
