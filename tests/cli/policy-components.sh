@@ -138,6 +138,18 @@ want_text 'root is back at demo 2' out
 rm -r root/doc root/usr/src
 part 2 usr/src doc && like_want
 
+# somebody who may not look into its place: a partial plan, as for any path, and no guess
+if is_root; then
+	cp -a v1 closed && chmod 700 closed/usr/src
+	for who in '' as_nobody; do
+		run $who "$INSTALL" plan 2.dray --root closed --keyring ops.pub
+		want_status 0
+		no_text 'component ' out
+	done
+	want_text 'the plan is partial and has no id' out
+	want_text 'usr/src: cannot be read by this user' out
+fi
+
 # one of them comes now: whole; what the bundle does not hold is told by name, and one that holds all has it
 verb apply 3.dray --components base,src
 want_status 20
