@@ -342,6 +342,19 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 }
 
 static int
+load_keys(const struct build_opts *o, struct dray_key **keys, struct dray_err *e)
+{
+	struct dray_signed of = { .counter = o->counter };
+
+	for (size_t i = 0; i < o->keys.n; i++)
+		if (build_key_load(o->keys.v[i], o->pass_file, &keys[i], e) != 0)
+			return -1;
+	snprintf(of.product, sizeof(of.product), "%s", o->product);
+	snprintf(of.version, sizeof(of.version), "%s", o->version);
+	return build_sign_fits((const struct dray_key *const *)keys, o->keys.n, &of, (size_t)o->slot, e);
+}
+
+static int
 run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, struct dray_err *e)
 {
 	struct dray_desc *d = dray_desc_new();
@@ -357,9 +370,8 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 		goto out;
 	}
 	/* what can be wrong with the options is found before the long work begins */
-	for (size_t i = 0; i < o->keys.n; i++)
-		if (build_key_load(o->keys.v[i], o->pass_file, &keys[i], e) != 0)
-			goto out;
+	if (load_keys(o, keys, e) != 0)
+		goto out;
 	if (!o->no_cache && open_cache(o, &r->cache, e) != 0)
 		goto out;
 	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0)

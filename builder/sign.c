@@ -138,6 +138,35 @@ build_sign_fd(int fd, const struct dray_key *const *keys, size_t n, bool replace
 }
 
 int
+build_sign_fits(const struct dray_key *const *keys, size_t n, const struct dray_signed *of, size_t slot,
+    struct dray_err *e)
+{
+	static const uint8_t blank[64];		/* an Ed25519 signature */
+	char text[DRAY_SLOT_TEXT_MAX + 1];
+	struct build_sign_count count = { .added = 0 };
+	struct signing s = { .slot.text = text, .slot_len = slot, .count = &count };
+	int rc;
+
+	if ((rc = dray_signed_text(of->product, of->version, of->counter, slot, of->sha256, text, &s.slot.text_len, e)) != 0)
+		return rc;
+	if ((s.bytes = calloc(1, slot)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct dray_sig sig = { .alg = DRAY_ALG_ED25519, .sig = blank, .len = sizeof(blank) };
+
+		dray_key_id(keys[i], sig.key);
+		rc = insert(&s, &sig, e);
+	}
+	if (rc == 0 && (rc = dray_slot_write(&s.slot, s.bytes, slot, e)) != 0) {
+		e->code = DRAY_E_USAGE;
+		e->hint[0] = '\0';
+		dray_hint(e, "give more room with --slot");
+	}
+	free(s.bytes);
+	return rc;
+}
+
+int
 build_sign_text(int fd, char text[DRAY_SLOT_TEXT_MAX + 1], size_t *len, struct dray_err *e)
 {
 	struct build_sign_count count;

@@ -19,6 +19,14 @@
  */
 DRAY_MUST_CHECK int build_sign_fd(int fd, const struct dray_key *const *keys, size_t n, bool replace, struct dray_err *e);
 
+/**
+ * build_sign_fits - can a slot of @slot bytes hold signatures by these keys? Asked before there is a bundle, so for the
+ * shortest length that the signed text may tell of one.
+ * Return: 0, or -1 with DRAY_E_USAGE.
+ */
+DRAY_MUST_CHECK int build_sign_fits(const struct dray_key *const *keys, size_t n, const struct dray_signed *of, size_t slot,
+    struct dray_err *e);
+
 struct build_sign_count { unsigned added, already, total; };
 
 /** build_sign_count_fd - the same, and tells how many were new */

@@ -58,6 +58,10 @@ good="--to new --product demo --version 1 --counter 1"
 	refused '--passphrase-file goes with --key only' $good --passphrase-file x -o up.dray
 	refused 'two attachments are named a' $good --note new/a --note new/../new/a -o up.dray
 	refused 'the name of an attachment' $good --note ./ -o up.dray
+	for k in k1 k2 k3 k4; do key $k; done
+	refused '4 signatures need 545 bytes, the signature slot has 512' $good --slot 512 --key k1.key --key k2.key --key k3.key \
+	    --key k4.key -o up.dray
+	want_text 'hint: give more room with --slot'
 	refused 'cannot build old: is a folder' $good -o old
 	refused 'cannot build new/up.dray: the output lies inside the source new' $good -o new/up.dray
 	refused 'the output lies inside the source old' $good --from old -o old/../old/up.dray
