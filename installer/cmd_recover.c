@@ -179,16 +179,45 @@ no_mount_inside(struct dray_walk *w, const struct inst_op *op, struct dray_err *
 	return r < 0 ? -1 : 0;
 }
 
+/* is each old object still in its slot? Without it going back would only take the new one away */
+static int
+stash_whole(const struct inst_front *f, struct inst_tx *tx, struct dray_err *e)
+{
+	char q[DRAY_QUOTE_CAP(255)] = "";
+	struct inst_swapper w;
+	struct inst_ident id;
+	size_t n = 0;
+	int rc = 0;
+
+	inst_swapper_init(&w, f->st.root, tx, false);
+	for (size_t i = 0; i < tx->n_swaps && rc == 0; i++) {
+		const struct inst_op *op = &tx->ops[i];
+
+		if (op->step > tx->done || op->old.type == DRAY_ABSENT)
+			continue;
+		rc = inst_slot_look(&w, op, &id, e);
+		if (rc == 0 && id.type == DRAY_ABSENT && n++ == 0)
+			dray_quote(op->path, op->len, q, sizeof(q));
+	}
+	inst_swapper_close(&w);
+	if (rc != 0 || n == 0)
+		return rc;
+	dray_fail(e, DRAY_E_SYSTEM, "%zu %s cannot be put back, because what was kept is gone: %s%s", n,
+	    n == 1 ? "path" : "paths", q, n > 1 ? ", ..." : "");
+	return dray_hint(e, "nothing was changed; bring %s/tx/%06u back from a backup, or give the way back up with forget",
+	    f->st.rel, (unsigned)tx->number);
+}
+
 /* what changed since the upgrade: it will be in the stash afterwards, not in the tree */
 static int
-list_drift(const struct inst_front *f, const struct inst_tx *tx, struct inst_foreign *drift, struct dray_err *e)
+list_drift(const struct inst_front *f, struct inst_tx *tx, struct inst_foreign *drift, struct dray_err *e)
 {
 	struct inst_ident now;
 	struct dray_walk w;
 	int rc = -1;
 
 	dray_walk_init(&w, f->st.root);
-	if (inst_slots_all(tx, e) != 0)
+	if (inst_slots_all(tx, e) != 0 || stash_whole(f, tx, e) != 0)
 		goto out;
 	for (size_t i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];

@@ -268,8 +268,8 @@ inst_swap(struct inst_swapper *w, const struct inst_op *op, bool back, struct dr
 	inst_tx_slot(op->slot, slot);
 	if (enter_slots(w, op, e) != 0)
 		return dray_wrap(e, "%s", dray_quote(op->path, op->len, q, sizeof(q)));
-	if (dray_walk_parent(&w->slot, slot, strlen(slot), &p.slot_dir, p.slot, e) != 0)
-		return dray_wrap(e, "slot %s", slot);
+	if ((r = dray_walk_parent(&w->slot, slot, strlen(slot), &p.slot_dir, p.slot, e)) != 0)
+		return r > 0 ? dray_fail(e, DRAY_E_IO, "slot folder of %s is missing", slot) : dray_wrap(e, "slot %s", slot);
 	r = dray_walk_parent(&w->target, op->path, op->len, &p.target_dir, p.target, e);
 	if (r > 0) {
 		/* the directory it belongs into is gone or something else: with a fresh plan that is drift */
