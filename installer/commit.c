@@ -118,9 +118,11 @@ run_op(struct inst_swapper *w, const struct span *s, const struct inst_op *op, b
 	*foreign = false;
 	if (op->kind == INST_OP_META)
 		m = meta_for(s, op, back);
-	while ((op->kind == INST_OP_SWAP ? inst_swap(w, op, back, e) : inst_meta_op(w, op, &m, back, foreign, e)) != 0)
+	while ((op->kind == INST_OP_SWAP ? inst_swap(w, op, back, e) : inst_meta_op(w, op, &m, back, foreign, e)) != 0) {
 		if (!inst_tx_made_room(w->tx, e))
 			return -1;
+		w->fresh = false;	/* a trade without exchange may have come half-way */
+	}
 	return 0;
 }
 

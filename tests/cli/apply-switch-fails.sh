@@ -87,19 +87,21 @@ failing renameat2 EIO 1+
 want_status 41
 expected_old
 
-# the second barrier fails: switched, but not known to be on the disk, so it goes back
-again
-failing syncfs EIO 2
-want_status 41
-expected_old
+if [ -z "${NOFAST:-}" ]; then	# elsewhere every object is flushed by itself
+	# the second barrier fails: switched, but not known to be on the disk, so it goes back
+	again
+	failing syncfs EIO 2
+	want_status 41
+	expected_old
 
-# the first barrier fails: nothing was decided, nothing is left
-again
-failing syncfs EIO 1
-want_status 1
-want_text 'write everything to the disk'
-expected_old
-[ -z "$(ls root/var/lib/dray/tx 2>/dev/null)" ] && ok 'no staging is left' || fail 'a staging is left'
+	# the first barrier fails: nothing was decided, nothing is left
+	again
+	failing syncfs EIO 1
+	want_status 1
+	want_text 'write everything to the disk'
+	expected_old
+	[ -z "$(ls root/var/lib/dray/tx 2>/dev/null)" ] && ok 'no staging is left' || fail 'a staging is left'
+fi
 
 # no room while staging: 21, and nothing is left. strace counts by thread: the first write of all is the list of paths,
 # the third the manifest's; the fourth and fifth are the worker's, and then of the failure's record or of the anchor that
