@@ -56,6 +56,10 @@ settle_dir(struct inst_planning *pl, struct inst_item *it, bool *goes, struct dr
 		it->park = false;
 		it->decision = INST_D_KEEP;
 		it->note = INST_NOTE_KEPT_DIR + 1;
+	} else if (takes_along(pl, it)) {
+		it->park = false;
+		it->decision = INST_D_BLOCKED;
+		it->why = "holds a mount or something that this user may not read, which cannot be taken along";
 	} else {
 		it->park = false;
 		it->decision = INST_D_CONFLICT;

@@ -46,6 +46,32 @@ want_text 'gone/in has something mounted on it'
 want_file root2/gone/a
 want_file root2/gone/in/a
 
+# the same in one that has to give way to a file: what is in the mount is nobody's to take along
+mkdir -p old3/d/in new3
+echo 1 >old3/d/in/a && echo 2 >new3/d
+run "$DRAY" build --from old3 --to new3 --product demo --version 1.1 --counter 2 --key ops.key -o gives.dray
+want_status 0
+cp -a old3 root3 && cp -a old3/d/in theirs && echo theirs >theirs/b
+tree_snapshot root3 >before
+tree_snapshot theirs >before.theirs
+cat >in-mount3 <<'X'
+mount --bind theirs root3/d/in || exit 99
+"$INSTALL" "$@" --root root3 --keyring ops.pub
+X
+for verb in plan apply; do
+	run unshare -m sh ./in-mount3 $verb gives.dray
+	want_status 20
+	want_text '1 conflict: d has to give way, but holds d/in/b'
+	for how in --park '--profile strict'; do
+		# shellcheck disable=SC2086
+		run unshare -m sh ./in-mount3 $verb gives.dray $how
+		want_status 22
+		want_text 'cannot be changed here: d holds a mount or something that this user may not read'
+	done
+	want_unchanged root3 before
+	want_unchanged theirs before.theirs
+done
+
 # 2 MB in all: not even the journal's reserve fits
 command -v mkfs.ext4 >/dev/null || skip 'no mkfs.ext4'
 truncate -s 2M small.img && mkfs.ext4 -q -F -O ^has_journal small.img
