@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dray/path.h"
@@ -72,15 +71,36 @@ evidence(const struct dray_index *ix, const struct dray_entry *en)
 	return false;
 }
 
+/*
+ * Is anything there, or on the way to it? A symlink or a file in the place of a directory is for the plan to judge, and so
+ * is what this user may not see: neither says that the component is not here.
+ */
+static int
+there(struct dray_walk *w, const struct dray_entry *en, bool *yes, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_stat st;
+	int dir, r;
+
+	errno = 0;
+	r = dray_walk_parent(w, en->path, en->len, &dir, leaf, e);
+	*yes = r == 2 || (r == 0 && os_stat_at(dir, leaf, &st) == 0);
+	if (r >= 0 || (errno != EACCES && errno != EPERM))
+		return r < 0 ? -1 : 0;
+	dray_err_clear(e);
+	*yes = true;
+	return 0;
+}
+
 /* of the components in @ask those of which nothing that belongs to them alone is there, although a base has some */
 static int
 detect(const struct inst_front *f, uint64_t ask, uint64_t *absent, struct dray_err *e)
 {
 	const struct dray_index *ix = dray_bundle_index(f->b);
 	uint64_t known = 0, found = 0, one;
-	struct inst_ident id;
 	struct dray_entry en;
 	struct dray_walk w;
+	bool yes;
 	int rc = 0;
 
 	dray_walk_init(&w, f->st.root);
@@ -91,15 +111,8 @@ detect(const struct inst_front *f, uint64_t ask, uint64_t *absent, struct dray_e
 		if ((one & (one - 1)) != 0 || (one & ask & ~found) == 0 || !evidence(ix, &en))
 			continue;
 		known |= one;
-		errno = 0;
-		rc = inst_look(&w, en.path, en.len, &id, NULL, e);
-		/* what this user may not see is taken for there: the plan says that it is not readable */
-		if (rc != 0 && (errno == EACCES || errno == EPERM)) {
-			dray_err_clear(e);
-			id.type = DRAY_FILE;
-			rc = 0;
-		}
-		if (rc == 0 && id.type != DRAY_ABSENT)
+		rc = there(&w, &en, &yes, e);
+		if (rc == 0 && yes)
 			found |= one;
 	}
 	dray_walk_close(&w);

@@ -150,6 +150,13 @@ if is_root; then
 	want_text 'usr/src: cannot be read by this user' out
 fi
 
+# a symlink in the place of its directory is a conflict like any, not a component that is not here
+rm -rf linked && cp -a v1 linked && mv linked/usr/src moved && ln -s ../moved linked/usr/src
+run "$INSTALL" plan 2.dray --root linked --keyring ops.pub
+want_status 20
+want_text 'usr/src is a symlink here' err
+no_text 'component ' out
+
 # one of them comes now: whole; what the bundle does not hold is told by name, and one that holds all has it
 verb apply 3.dray --components base,src
 want_status 20
