@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "builder/build.h"
+#include "builder/parts.h"
 #include "builder/history.h"
 #include "builder/pack.h"
 #include "builder/resolve.h"
@@ -59,6 +60,8 @@ check_apart(const struct build_source *s, const char *name, const char *output, 
 	char *dir;
 	int rc = 0;
 
+	if (s->kind == BUILD_SOURCE_FBSD)
+		return 0;
 	if (s->kind == BUILD_SOURCE_ARCHIVE) {
 		for (size_t i = 0; i < s->n; i++)
 			if (stat(s->paths[i], &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
@@ -94,7 +97,7 @@ cache_in_source(const char *spec, const char *dir, struct dray_err *e)
 	struct build_source s;
 	int rc = build_source_parse(spec, &s, e);
 
-	if (rc == 0 && s.kind != BUILD_SOURCE_ARCHIVE)
+	if (rc == 0 && s.kind == BUILD_SOURCE_DIR)
 		rc = lies_in(s.paths[0], dir) ? 1 : 0;
 	build_source_free(&s);
 	return rc;
@@ -166,11 +169,11 @@ temp_dir(const struct build_opts *o)
 }
 
 static int
-load(const struct build_opts *o, const char *spec, struct build_release **out, struct dray_err *e)
+load(const struct build_opts *o, const struct build_input *in, struct build_release **out, struct dray_err *e)
 {
 	struct tool_progress p;
 	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .filter = &o->filter, .xattrs = &o->xattrs,
-		.mounts = &o->mounts, .owner = o->owner.n > 0 || o->owner.as_root ? &o->owner : NULL,
+		.mounts = &o->mounts, .fbsd = &o->fbsd, .history = in->all_states, .owner = o->owner.n > 0 || o->owner.as_root ? &o->owner : NULL,
 		.progress = tool_progress_at, .ctx = &p };
 	char *dir = temp_dir(o);
 	int rc;
@@ -179,7 +182,7 @@ load(const struct build_opts *o, const char *spec, struct build_release **out, s
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	so.spool_dir = dir;
 	tool_progress_begin(&p, o->common, "read", 0);
-	rc = build_source_load(spec, &so, out, e);
+	rc = build_source_load(in->spec, &so, out, e);
 	tool_progress_end(&p, rc == 0);
 	free(dir);
 	return rc;
@@ -234,16 +237,58 @@ look_at_history(const struct build_opts *o, struct dray_err *e)
 	return 0;
 }
 
+/* what was not said and the source knows */
+static int
+take_facts(struct build_opts *o, const struct build_release *r, struct dray_err *e)
+{
+	if (r->facts == NULL)
+		return 0;
+	if (o->product == NULL)
+		o->product = r->facts->product;
+	if (o->version == NULL)
+		o->version = r->facts->version;
+	if (o->counter == 0)
+		o->counter = r->facts->counter;
+	if (o->counter != 0)
+		return 0;
+	dray_fail(e, DRAY_E_USAGE, "%s: a release of that name has no number of its own", r->name);
+	return dray_hint(e, "give --counter, higher than that of the release before");
+}
+
+/* components and phases that the source of the release tells */
+static int
+take_parts(struct build_opts *o, struct dray_err *e)
+{
+	struct build_release *all[2 * DRAY_MAX_BASES + 1];
+	static const char *const phases[] = { "kernel", "world", "cleanup" };
+	struct build_layout *l = o->layout;
+
+	for (size_t i = 0; i < o->n_inputs; i++)
+		all[i] = o->inputs[i].release;
+	if (build_parts_join(all, o->n_inputs, l, e) != 0)
+		return -1;
+	if (all[o->n_inputs - 1]->n_parts == 0 || l->n_phases > 0)
+		return 0;
+	l->freebsd = true;
+	for (; l->n_phases < sizeof(phases) / sizeof(phases[0]); l->n_phases++)
+		snprintf(l->phases[l->n_phases].name, sizeof(l->phases[0].name), "%s", phases[l->n_phases]);
+	return 0;
+}
+
 static int
 load_all(struct build_opts *o, struct build_result *r, struct dray_err *e)
 {
 	struct build_release *states[DRAY_MAX_BASES];
 
 	for (size_t i = 0; i < o->n_inputs; i++)
-		if (load(o, o->inputs[i].spec, &o->inputs[i].release, e) != 0)
+		if (load(o, &o->inputs[i], &o->inputs[i].release, e) != 0)
 			return -1;
 	r->target = o->inputs[o->n_inputs - 1].release;
+	if (take_facts(o, r->target, e) != 0)
+		return -1;
 	if (look_at_target(o, r->target, e) != 0 || look_at_history(o, e) != 0 || order_bases(o, e) != 0)
+		return -1;
+	if (take_parts(o, e) != 0)
 		return -1;
 	for (size_t i = 0; i < o->n_history; i++)
 		states[i] = o->inputs[o->n_inputs - 1 - o->n_history + i].release;
@@ -277,7 +322,7 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 	for (size_t i = 0; i < o->n_bases; i++) {
 		memcpy(d->bases[i].version, o->bases[i].version, sizeof(d->bases[i].version));
 		d->bases[i].counter = o->bases[i].counter;
-		d->bases[i].history = o->bases[i].in == NULL;
+		d->bases[i].history = o->bases[i].in == NULL || o->bases[i].in->all_states;
 	}
 	for (size_t i = 0; i < o->compatible.n; i++)
 		snprintf(d->compatible[i], sizeof(d->compatible[i]), "%s", o->compatible.v[i]);

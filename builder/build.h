@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "builder/fbsd_source.h"
 #include "builder/layout.h"
 #include "builder/owner.h"
 #include "builder/pathset.h"
@@ -22,10 +23,11 @@
 struct build_input {			/* something that is read */
 	const char *spec;		/* source, as given */
 	struct build_release *release;
+	bool all_states;		/* a server that knows them: all states of each path instead of the newest */
 };
 
 struct build_base {
-	const struct build_input *in;	/* NULL: the history of all former states */
+	const struct build_input *in;	/* NULL: the history of all --history */
 	bool named;			/* --from-version was given for it */
 	char version[65];
 	uint64_t counter;		/* 0: unknown */
@@ -48,6 +50,7 @@ struct build_opts {
 	struct build_filter filter;	/* what is left out of all sources */
 	struct build_owner owner;
 	struct build_patterns xattrs, mounts;
+	struct build_fbsd_opts fbsd;
 	struct build_layout *layout;	/* components, phases, config files of the target */
 	bool portable_names;		/* names that differ only by case are an error */
 	bool empty_ok;			/* a target that holds nothing is no mistake */
@@ -89,5 +92,6 @@ void build_warnings(const struct build_opts *o, const struct build_result *r);
 
 /* subcommands */
 int cmd_build(int argc, char **argv, const struct tool_cmd *self);
+int build_cmd_fetch(int argc, char **argv, const struct tool_cmd *self);
 
 #endif

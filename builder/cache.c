@@ -24,9 +24,8 @@ struct build_cache {
 	_Atomic uint64_t hits, misses, damaged, number;
 };
 
-/* the last part may be missing, and those above it too */
-static int
-make_dirs(char *path)
+int
+build_make_dirs(char *path)
 {
 	for (char *p = path + 1; *p != '\0'; p++) {
 		if (*p != '/')
@@ -68,7 +67,7 @@ build_cache_open(const char *path, struct build_cache **out, struct dray_err *e)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	c->dir = -1;
 	c->path = path != NULL ? strdup(path) : build_cache_usual();
-	if (c->path != NULL && make_dirs(c->path) == 0)
+	if (c->path != NULL && build_make_dirs(c->path) == 0)
 		c->dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->dir != -1 && faccessat(c->dir, ".", R_OK | X_OK, AT_EACCESS) == 0) {
 		/* one that others fill, or on a medium: what it holds is as good as ever */

@@ -34,6 +34,9 @@ DRAY_MUST_CHECK int build_cache_open(const char *path, struct build_cache **out,
 /** build_cache_usual - $XDG_CACHE_HOME/dray, else $HOME/.cache/dray; malloc'ed; NULL without both or without memory */
 char *build_cache_usual(void);
 
+/** build_make_dirs - the folder @path and those above it; @path is changed meanwhile; -1 with errno */
+int build_make_dirs(char *path);
+
 void build_cache_close(struct build_cache *c);
 const char *build_cache_path(const struct build_cache *c);
 bool build_cache_read_only(const struct build_cache *c);

@@ -96,6 +96,29 @@ read_base_version(const char *text, struct build_base *b, struct dray_err *e)
 	return 0;
 }
 
+static bool
+is_fbsd(const char *spec)
+{
+	return strncmp(spec, BUILD_FBSD_SPEC, strlen(BUILD_FBSD_SPEC)) == 0;
+}
+
+/* a server tells all states that a release had, so one base is enough for all of them: it is called like the release */
+static int
+take_states(struct build_opts *o, struct build_base *b, struct dray_err *e)
+{
+	struct build_input *in = &o->inputs[o->n_inputs - 1];
+	char release[65], arch[33];
+
+	in->all_states = is_fbsd(in->spec);
+	if (!in->all_states || b->named)
+		return 0;
+	if (build_fbsd_spec(in->spec, release, arch, e) != 0)
+		return dray_wrap(e, "%s", in->spec);
+	memcpy(b->version, release, sizeof(b->version));
+	b->named = true;
+	return 0;
+}
+
 static int
 read_bases(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 {
@@ -107,15 +130,20 @@ read_bases(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u bases", DRAY_MAX_BASES);
 	if (names->n > from->n)
 		return dray_fail(e, DRAY_E_USAGE, "more --from-version than --from");
-	for (size_t i = 0; i < from->n; i++) {
+	const bool levels = from->n == 0 && a->history.n == 0 && is_fbsd(a->to);
+
+	for (size_t i = 0; i < from->n || (levels && i == 0); i++) {
 		struct build_base *b = &o->bases[o->n_bases++];
 
 		b->in = &o->inputs[o->n_inputs];
-		o->inputs[o->n_inputs++].spec = from->v[i];
+		/* one patch level to the next, when nothing else is said */
+		o->inputs[o->n_inputs++].spec = levels ? a->to : from->v[i];
 		if (i < names->n && names->v[i] != NULL && read_base_version(names->v[i], b, e) != 0)
 			return -1;
-		if (b->counter > o->counter)
+		if (b->counter > o->counter && o->counter != 0)
 			return dray_fail(e, DRAY_E_USAGE, "the counter of base %s is above that of the release", b->version);
+		if (take_states(o, b, e) != 0)
+			return -1;
 	}
 	for (o->n_history = 0; o->n_history < a->history.n; o->n_history++)
 		o->inputs[o->n_inputs++].spec = a->history.v[o->n_history];
@@ -131,6 +159,19 @@ add_patterns(struct build_patterns *to, const struct tool_list *from, const char
 	for (size_t i = 0; i < from->n; i++)
 		if (build_patterns_add(to, from->v[i], e) != 0)
 			return dray_wrap(e, "%s", option);
+	return 0;
+}
+
+static int
+take_server(struct build_opts *o, const struct build_args *a, struct dray_err *e)
+{
+	o->fbsd.server = a->server;
+	o->fbsd.keyprint = a->keyprint;
+	o->fbsd.store = a->fetched;
+	o->fbsd.have = a->have;
+	for (size_t i = 0; i < a->parts.n; i++)
+		if (build_fbsd_parts_add(&o->fbsd.parts, a->parts.v[i], e) != 0)
+			return dray_wrap(e, "--components");
 	return 0;
 }
 
@@ -177,7 +218,9 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 {
 	o->product = a->product;
 	o->version = a->version;
-	o->os = a->os != NULL ? a->os : "any";
+	if (a->to == NULL)
+		return missing(a, "--to", e);
+	o->os = a->os != NULL ? a->os : is_fbsd(a->to) ? "freebsd" : "any";
 	o->counter = a->counter;
 	o->slot = a->slot != 0 ? a->slot : DRAY_SLOT_DEFAULT;
 	o->compatible = a->compatible;
@@ -187,11 +230,12 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 	o->triggers = a->triggers;
 	if (o->output == NULL)
 		return missing(a, "-o", e);
-	if (a->to == NULL)
-		return missing(a, "--to", e);
-	if (need_token(a, "--product", o->product, e) != 0 || need_token(a, "--version", o->version, e) != 0)
+	/* a server says these itself */
+	if ((o->product != NULL || !is_fbsd(a->to)) && need_token(a, "--product", o->product, e) != 0)
 		return -1;
-	if (o->counter == 0) {
+	if ((o->version != NULL || !is_fbsd(a->to)) && need_token(a, "--version", o->version, e) != 0)
+		return -1;
+	if (o->counter == 0 && !is_fbsd(a->to)) {
 		dray_fail(e, DRAY_E_USAGE, "--counter is missing");
 		return dray_hint(e, "give each release of a product a higher number than the one before");
 	}
@@ -203,12 +247,13 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u keys", DRAY_SLOT_SIGS_MAX);
 	if (o->pass_file != NULL && o->keys.n == 0)
 		return dray_fail(e, DRAY_E_USAGE, "--passphrase-file goes with --key only");
-	if (o->slim && a->from.n == 0 && a->history.n == 0)
+	if (o->slim && a->from.n == 0 && a->history.n == 0 && !is_fbsd(a->to))
 		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from or --history: without a base all copies are full");
 	if (o->no_cache && o->cache_dir != NULL)
 		return dray_fail(e, DRAY_E_USAGE, "--cache and --no-cache exclude each other");
-	if (check_compatible(o, a, e) != 0 || read_apply_cpu(a->apply_cpu, &o->apply_ns, e) != 0 || read_level(a->level, &o->level, e) != 0 ||
-	    read_epoch(o, e) != 0 || read_bases(o, a, e) != 0)
+	if (check_compatible(o, a, e) != 0 || read_apply_cpu(a->apply_cpu, &o->apply_ns, e) != 0 ||
+	    read_level(a->level, &o->level, e) != 0 || read_epoch(o, e) != 0 || read_bases(o, a, e) != 0 ||
+	    take_server(o, a, e) != 0)
 		return -1;
 	return check_rules(o, a, e);
 }
@@ -247,7 +292,7 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		{ "from", 0, TOOL_LIST, &a.from, 0, 0, "SOURCE", "where an upgrade may start; repeats; none: full install" },
 		{ "history", 0, TOOL_LIST, &a.history, 0, 0, "SOURCE",
 		  "former states: a machine may mix those of all --history, path by path; repeats" },
-		{ "to", 0, TOOL_TEXT, &a.to, 0, 0, "SOURCE", "the new release: dir:PATH or archive:FILE[,FILE...]" },
+		{ "to", 0, TOOL_TEXT, &a.to, 0, 0, "SOURCE", "the new release: dir:PATH, archive:FILE[,FILE...] or freebsd-update:RELEASE/ARCH" },
 		{ "product", 0, TOOL_TEXT, &a.product, 0, 0, "NAME", "product of the release" },
 		{ "version", 0, TOOL_TEXT, &a.version, 0, 0, "VERSION", "its version, for people" },
 		{ "counter", 0, TOOL_NUMBER, &a.counter, 1, INT64_MAX, "N", "its number, higher than the release before" },
@@ -276,6 +321,14 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		{ "as-root", 0, TOOL_FLAG, &a.as_root, 0, 0, NULL, "what no --owner-map names belongs to root" },
 		{ "portable-names", 0, TOOL_FLAG, &a.portable_names, 0, 0, NULL, "refuse names that differ only by case" },
 		{ "allow-empty", 0, TOOL_FLAG, &o->empty_ok, 0, 0, NULL, "a release may hold nothing" },
+		{ "server", 0, TOOL_TEXT, &a.server, 0, 0, "URL", "of freebsd-update; default update.FreeBSD.org" },
+		{ "keyprint", 0, TOOL_TEXT, &a.keyprint, 0, 0, "HEX", "SHA-256 of its pub.ssl; default the FreeBSD project's" },
+		{ "components", 0, TOOL_LIST, &a.parts, 0, 0, "NAME,...",
+		  "of freebsd-update, such as world/base,kernel; default all" },
+		{ "have", 0, TOOL_LIST, &a.have, 0, 0, "SOURCE",
+		  "contents in it need not be fetched, such as archive:base.txz; repeats" },
+		{ "fetched", 0, TOOL_TEXT, &a.fetched, 0, 0, "DIR",
+		  "what servers sent; default ~/.cache/dray/freebsd-update" },
 		{ "tmpdir", 0, TOOL_TEXT, &o->tmpdir, 0, 0, "DIR", "for temporary files; default: beside the bundle" },
 		{ "slot", 0, TOOL_SIZE, &a.slot, 512, DRAY_SLOT_MAX, "SIZE", "room for signatures, default 8k" },
 		{ .name = NULL },

@@ -61,14 +61,48 @@ pick(const struct build_part *v, size_t n, const char *path, size_t len)
 	return rest;
 }
 
+/* "libfoo.so.5", wherever it lies */
+static bool
+is_library(const char *path, size_t len)
+{
+	size_t leaf = len, i;
+
+	while (leaf > 0 && path[leaf - 1] != '/')
+		leaf--;
+	for (i = leaf; i + 4 < len; i++)
+		if (memcmp(path + i, ".so.", 4) == 0)
+			return path[i + 4] >= '0' && path[i + 4] <= '9';
+	return false;
+}
+
+/*
+ * Of FreeBSD: what is gone from boot, old libraries and old directories wait for the end, as programs of before and the
+ * running kernel may still want them; but nothing waits that lies where a file or symlink comes.
+ */
+static uint8_t
+freebsd_phase(const struct build_layout *l, const char *path, size_t len, const struct build_fact *fact)
+{
+	enum { KERNEL, WORLD, CLEANUP };
+	const bool boot = dray_path_under(path, len, "boot", 4);
+
+	if (!fact->gone)
+		return boot ? KERNEL : WORLD;
+	for (size_t i = l->n_above; i-- > 0;)
+		if (l->above[i].closed)
+			return l->places[l->above[i].row].phase;
+	return boot || fact->dir || is_library(path, len) ? CLEANUP : WORLD;
+}
+
 int
-build_layout_add(struct build_layout *l, const char *path, size_t len, struct dray_err *e)
+build_layout_add(struct build_layout *l, const char *path, size_t len, const struct build_fact *fact, struct dray_err *e)
 {
 	size_t i = pick(l->components, l->n_components, path, len), k = pick(l->phases, l->n_phases, path, len);
 	struct build_place p = { .components = 1 };
 	void *v;
 
-	if (i < l->n_components)
+	if (fact->parts != 0)
+		p.components = fact->parts;
+	else if (i < l->n_components)
 		p.components = UINT64_C(1) << i;
 	else if (l->n_components > 0)
 		p.components = UINT64_MAX >> (64 - l->n_components);
@@ -84,6 +118,8 @@ build_layout_add(struct build_layout *l, const char *path, size_t len, struct dr
 	/* paths come in order, so those above this one are a prefix of those above the last one, and the last one */
 	while (l->n_above > 0 && !dray_path_under(path, len, l->above[l->n_above - 1].path, l->above[l->n_above - 1].len))
 		l->n_above--;
+	if (l->freebsd)
+		p.phase = freebsd_phase(l, path, len, fact);
 	for (size_t a = 0; a < l->n_above; a++)
 		l->places[l->above[a].row].components |= p.components;
 	if (l->n_above == l->cap_above) {
@@ -91,7 +127,7 @@ build_layout_add(struct build_layout *l, const char *path, size_t len, struct dr
 			return dray_fail(e, DRAY_E_IO, "out of memory");
 		l->above = v;
 	}
-	l->above[l->n_above++] = (struct build_above){ path, (uint32_t)len, (uint32_t)l->n_places };
+	l->above[l->n_above++] = (struct build_above){ path, (uint32_t)len, (uint32_t)l->n_places, !fact->gone && !fact->dir };
 	l->places[l->n_places++] = p;
 	return 0;
 }

@@ -31,11 +31,19 @@ struct build_place {
 struct build_above {		/* private to layout.c */
 	const char *path;
 	uint32_t len, row;
+	bool closed;		/* no directory in the new release */
+};
+
+struct build_fact {		/* what the releases say of a path */
+	uint64_t parts;		/* its components, in the layout's numbers; 0: the patterns tell */
+	bool gone;		/* not in the new release */
+	bool dir;		/* a directory: in the new release, or if gone in one of the old */
 };
 
 struct build_layout {
 	struct build_part components[DRAY_MAX_COMPONENTS], phases[DRAY_MAX_PHASES];
 	size_t n_components, n_phases;		/* 0: one of each, called "main" */
+	bool freebsd;				/* the phases are "kernel", "world" and "cleanup" by what a path is */
 	struct build_patterns config;		/* config files */
 	struct build_patterns not_config;	/* ... but not these */
 
@@ -54,11 +62,13 @@ const char *build_patterns_cover(const struct build_patterns *p, const char *pat
 /**
  * build_layout_add - decide for the next path, in path order
  * @path: borrowed until the last call
+ * @fact: what is known of it
  *
  * The first component or phase that covers the path takes it; else the one for the rest; else all components, or the
  * last phase. A directory belongs to all components of what lies beneath it, so that none of them hangs in the air.
  */
-DRAY_MUST_CHECK int build_layout_add(struct build_layout *l, const char *path, size_t len, struct dray_err *e);
+DRAY_MUST_CHECK int build_layout_add(struct build_layout *l, const char *path, size_t len, const struct build_fact *fact,
+    struct dray_err *e);
 
 /** build_layout_forget - drop the places, keep the rules */
 void build_layout_forget(struct build_layout *l);

@@ -102,10 +102,39 @@ get_bases(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 	return 0;
 }
 
+/* {"server", "keyprint", "components"} */
+static int
+get_server(struct build_recipe *r, struct build_args *a, struct dray_err *e)
+{
+	static const char *const keys[] = { "components", "keyprint", "server", NULL };
+	const char *server = NULL, *keyprint = NULL;
+	const struct dray_json *o;
+	int rc;
+
+	if (!dray_json_has(r->doc, "freebsd_update"))
+		return 0;
+	if (dray_json_obj(r->doc, "freebsd_update", &o, "recipe", e) != 0) {
+		dray_err_clear(e);
+		return build_recipe_fail_key(r, e, "freebsd_update", "an object is wanted");
+	}
+	build_recipe_key(r, "freebsd_update");
+	rc = build_recipe_only(r, o, keys, e);
+	if (rc == 0)
+		rc = build_recipe_text(r, o, "server", &server, e);
+	if (rc == 0)
+		rc = build_recipe_text(r, o, "keyprint", &keyprint, e);
+	if (rc == 0)
+		rc = build_recipe_take(r, o, "components", BUILD_RECIPE_PARTS, &a->parts, e);
+	build_recipe_back(r);
+	a->server = a->server != NULL ? a->server : server;
+	a->keyprint = a->keyprint != NULL ? a->keyprint : keyprint;
+	return rc;
+}
+
 /* a component or phase: {"name", "paths"} */
 static int
-get_part(struct build_recipe *r, const struct dray_json *o, const struct build_part *before, size_t n_before,
-    struct build_part *part, struct dray_err *e)
+get_part(struct build_recipe *r, const struct dray_json *o, bool (*ok)(const char *, size_t), const struct build_part *before,
+    size_t n_before, struct build_part *part, struct dray_err *e)
 {
 	static const char *const keys[] = { "name", "paths", NULL };
 	const struct dray_json *a;
@@ -117,7 +146,7 @@ get_part(struct build_recipe *r, const struct dray_json *o, const struct build_p
 		return -1;
 	if (name == NULL)
 		return build_recipe_fail(r, e, "\"name\" is missing");
-	if (!dray_token_ok(name, strlen(name)))
+	if (!ok(name, strlen(name)))
 		return build_recipe_fail(r, e, "the name is not 1 to 64 of A-Z a-z 0-9 . _ + -");
 	for (size_t i = 0; i < n_before; i++)
 		if (strcmp(before[i].name, name) == 0)
@@ -141,8 +170,8 @@ get_part(struct build_recipe *r, const struct dray_json *o, const struct build_p
 }
 
 static int
-get_parts(struct build_recipe *r, const char *key, size_t max, struct build_part *v, size_t *count,
-    struct dray_err *e)
+get_parts(struct build_recipe *r, const char *key, bool (*ok)(const char *, size_t), size_t max, struct build_part *v,
+    size_t *count, struct dray_err *e)
 {
 	const struct dray_json *a;
 	size_t n;
@@ -156,7 +185,7 @@ get_parts(struct build_recipe *r, const char *key, size_t max, struct build_part
 		rc = build_recipe_fail(r, e, "1 to %zu are possible", max);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		build_recipe_at(r, i);
-		rc = get_part(r, dray_json_at(a, i), v, i, &v[i], e);
+		rc = get_part(r, dray_json_at(a, i), ok, v, i, &v[i], e);
 		build_recipe_back(r);
 		*count = i + 1;
 	}
@@ -287,9 +316,9 @@ get_singles(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 static int
 read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, struct dray_err *e)
 {
-	static const char *const keys[] = { "apply_cpu", "as_root", "compatible", "components", "config", "counter", "from",
-		"history", "ignore", "level", "mode", "mounts", "notes", "os", "owner_map", "path_sets", "phases",
-		"portable_names", "product", "recipe", "slot", "to", "triggers", "version", "xattrs", NULL };
+	static const char *const keys[] = { "apply_cpu", "as_root", "compatible", "components", "config", "counter",
+		"freebsd_update", "from", "history", "ignore", "level", "mode", "mounts", "notes", "os", "owner_map", "path_sets",
+		"phases", "portable_names", "product", "recipe", "slot", "to", "triggers", "version", "xattrs", NULL };
 	int64_t n;
 
 	if (build_recipe_only(r, r->doc, keys, e) != 0)
@@ -298,15 +327,16 @@ read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, s
 	if (dray_json_int(r->doc, "recipe", RECIPE_VERSION, RECIPE_VERSION, &n, "recipe", e) != 0)
 		return build_recipe_fail_key(r, e, "recipe", "1 is wanted, the version of its grammar");
 	if (get_singles(r, a, e) != 0 || get_bases(r, a, e) != 0 ||
-	    build_recipe_take(r, "history", BUILD_RECIPE_SOURCE, &a->history, e) != 0 || get_mode(r, a, e) != 0 ||
-	    build_recipe_take(r, "compatible", BUILD_RECIPE_TOKENS, &a->compatible, e) != 0 || build_recipe_take(r, "notes", BUILD_RECIPE_NOTES, &a->notes, e) != 0 ||
-	    build_recipe_take(r, "config", BUILD_RECIPE_PATTERNS, &a->config, e) != 0 ||
-	    build_recipe_take(r, "path_sets", BUILD_RECIPE_SETS, &a->path_sets, e) != 0 ||
-	    build_recipe_take(r, "ignore", BUILD_RECIPE_PATTERNS, &a->ignore, e) != 0 || build_recipe_take(r, "xattrs", BUILD_RECIPE_PATTERNS, &a->xattrs, e) != 0 ||
-	    build_recipe_take(r, "mounts", BUILD_RECIPE_PATTERNS, &a->mounts, e) != 0 || build_recipe_take(r, "owner_map", BUILD_RECIPE_OWNERS, &a->owner_map, e) != 0)
+	    build_recipe_take(r, r->doc, "history", BUILD_RECIPE_SOURCE, &a->history, e) != 0 || get_mode(r, a, e) != 0 ||
+	    get_server(r, a, e) != 0 ||
+	    build_recipe_take(r, r->doc, "compatible", BUILD_RECIPE_TOKENS, &a->compatible, e) != 0 || build_recipe_take(r, r->doc, "notes", BUILD_RECIPE_NOTES, &a->notes, e) != 0 ||
+	    build_recipe_take(r, r->doc, "config", BUILD_RECIPE_PATTERNS, &a->config, e) != 0 ||
+	    build_recipe_take(r, r->doc, "path_sets", BUILD_RECIPE_SETS, &a->path_sets, e) != 0 ||
+	    build_recipe_take(r, r->doc, "ignore", BUILD_RECIPE_PATTERNS, &a->ignore, e) != 0 || build_recipe_take(r, r->doc, "xattrs", BUILD_RECIPE_PATTERNS, &a->xattrs, e) != 0 ||
+	    build_recipe_take(r, r->doc, "mounts", BUILD_RECIPE_PATTERNS, &a->mounts, e) != 0 || build_recipe_take(r, r->doc, "owner_map", BUILD_RECIPE_OWNERS, &a->owner_map, e) != 0)
 		return -1;
-	if (get_parts(r, "components", DRAY_MAX_COMPONENTS, l->components, &l->n_components, e) != 0 ||
-	    get_parts(r, "phases", DRAY_MAX_PHASES, l->phases, &l->n_phases, e) != 0)
+	if (get_parts(r, "components", dray_part_ok, DRAY_MAX_COMPONENTS, l->components, &l->n_components, e) != 0 ||
+	    get_parts(r, "phases", dray_token_ok, DRAY_MAX_PHASES, l->phases, &l->n_phases, e) != 0)
 		return -1;
 	return get_triggers(r, a, e);
 }

@@ -15,6 +15,8 @@
 struct build_args {		/* texts as given; NULL, 0, empty: not given */
 	const char *recipe;
 	const char *to, *product, *version, *os, *level, *apply_cpu;
+	const char *server, *keyprint, *fetched;
+	struct tool_list parts, have;
 	uint64_t counter, slot;
 	bool slim, as_root, portable_names;
 	struct tool_list from, history;

@@ -65,6 +65,7 @@ const char **build_recipe_list(struct build_recipe *r, size_t n, struct dray_err
 
 enum build_recipe_kind {
 	BUILD_RECIPE_TOKENS, BUILD_RECIPE_PATTERNS, BUILD_RECIPE_OWNERS, BUILD_RECIPE_SETS, BUILD_RECIPE_SYSTEM,
+	BUILD_RECIPE_PARTS,
 	BUILD_RECIPE_NOTES, BUILD_RECIPE_SOURCE		/* these two as seen from the folder of the recipe */
 };
 
@@ -76,9 +77,9 @@ DRAY_MUST_CHECK int build_recipe_single(struct build_recipe *r, const char *key,
 DRAY_MUST_CHECK int build_recipe_item(struct build_recipe *r, const struct dray_json *a, size_t i,
     enum build_recipe_kind kind, const char **out, struct dray_err *e);
 
-/** build_recipe_take - the texts of @key in front of those in @to */
-DRAY_MUST_CHECK int build_recipe_take(struct build_recipe *r, const char *key, enum build_recipe_kind kind,
-    struct tool_list *to, struct dray_err *e);
+/** build_recipe_take - the texts of @key of @o in front of those in @to */
+DRAY_MUST_CHECK int build_recipe_take(struct build_recipe *r, const struct dray_json *o, const char *key,
+    enum build_recipe_kind kind, struct tool_list *to, struct dray_err *e);
 
 /** build_recipe_source - @spec, to which the steps lead, as seen from the folder of the recipe; refused if it is none */
 DRAY_MUST_CHECK int build_recipe_source(struct build_recipe *r, const char **spec, struct dray_err *e);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/fbsd_lines.h"
 #include "builder/owner.h"
 #include "builder/pathset.h"
 #include "builder/recipe.h"
@@ -69,6 +70,11 @@ check_item(enum build_recipe_kind kind, const char *text, struct dray_err *e)
 		return build_pathset_add(&filter, text, e);
 	case BUILD_RECIPE_SYSTEM:
 		return build_os_ok(text) ? 0 : dray_fail(e, DRAY_E_USAGE, "linux, freebsd or any is wanted");
+	case BUILD_RECIPE_PARTS: {
+		struct build_fbsd_parts parts = { .n = 0 };
+
+		return build_fbsd_parts_add(&parts, text, e);
+	}
 	case BUILD_RECIPE_SOURCE:
 		break;
 	}
@@ -134,14 +140,15 @@ stands_twice(enum build_recipe_kind kind, const char *const *v, size_t i)
 
 /* the texts of @key in front of those in @to */
 int
-build_recipe_take(struct build_recipe *r, const char *key, enum build_recipe_kind kind, struct tool_list *to, struct dray_err *e)
+build_recipe_take(struct build_recipe *r, const struct dray_json *o, const char *key, enum build_recipe_kind kind,
+    struct tool_list *to, struct dray_err *e)
 {
 	const struct dray_json *a;
 	const char **v;
 	size_t n;
 	int rc = 0;
 
-	if (build_recipe_array(r, r->doc, key, &a, &n, e) != 0)
+	if (build_recipe_array(r, o, key, &a, &n, e) != 0)
 		return -1;
 	if (a == NULL)
 		return 0;

@@ -39,6 +39,7 @@ build_release_free(struct build_release *r)
 		build_arena_free(&r->arenas[i]);
 	free(r->arenas);
 	free(r->notices);
+	free(r->part_names);
 	free(r->sources);
 	build_release_drop_nodes(r);
 	free(r->name);

@@ -34,8 +34,10 @@ struct build_node {
 	uint64_t at;			/* archives: where the content stands in the spool */
 	uint32_t of;			/* in a history: number in its sources, whose content it is */
 	bool hollow;			/* a directory whose contents are left out on purpose */
+	uint64_t parts;			/* bit mask of the release's own components; 0: the layout tells */
 };
 
+struct build_fbsd_opts;
 struct build_filter;
 struct build_layout;
 struct build_owner;
@@ -47,6 +49,12 @@ struct build_notice {
 	size_t len;
 	const char *why;		/* static text, or in an arena of the release */
 	bool quiet;			/* asked for: counted, and named only with -v */
+};
+
+struct build_facts {			/* what a source knows of the release as a whole */
+	char product[65], version[65];
+	uint64_t counter;		/* 0: not known */
+	int64_t eol;			/* end of life, seconds since the epoch; 0: not known */
 };
 
 /* where the bytes of a content stand: @len bytes at @at of @fd */
@@ -66,6 +74,9 @@ struct build_release {
 	size_t n_arenas;
 	struct build_layout *layout;	/* of the target: components, phases, config files; borrowed; NULL: one of each */
 	bool history;			/* former states: a path stands once for each that it had (history.h) */
+	char (*part_names)[65];		/* its own components, ascending; malloc'ed */
+	size_t n_parts;
+	const struct build_facts *facts;	/* in an arena; NULL: the source knows nothing */
 	struct build_release **sources;	/* of a history that was joined: borrowed releases that hold the contents; else NULL */
 
 	/* set by the source; open may be called from several threads at once, and what it gives stays as it was read */
@@ -81,6 +92,8 @@ struct build_scan_opts {
 	const struct build_filter *filter;	/* what is left out; NULL: nothing */
 	const struct build_owner *owner;	/* other owners; NULL: as they are */
 	const struct build_patterns *xattrs;	/* names of attributes taken besides the usual ones; may be NULL */
+	const struct build_fbsd_opts *fbsd;	/* freebsd-update: server, key, store, components */
+	bool history;			/* freebsd-update: all states at all patch levels instead of the newest */
 	const struct build_patterns *mounts;	/* dir: other file systems that are entered; may be NULL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes; may be NULL */
 	void *ctx;

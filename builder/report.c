@@ -94,7 +94,7 @@ json_sources(struct dray_json *b, const struct build_opts *o, const struct build
 {
 	struct dray_json *a;
 
-	dray_json_set_str(b, "kind", base->in != NULL ? "exact" : "history");
+	dray_json_set_str(b, "kind", base->in != NULL && !base->in->all_states ? "exact" : "history");
 	if (base->in != NULL) {
 		dray_json_set_path(b, "source", base->in->spec, strlen(base->in->spec));
 		return;

@@ -10,12 +10,28 @@
 #include "builder/resolve.h"
 #include "dray/num.h"
 
+/* the release decides; of what it lacks, the bases */
+static void
+fact_of(const struct build_merge *m, struct build_fact *f)
+{
+	const struct build_node *to = m->here[0];
+
+	*f = (struct build_fact){ .gone = to == NULL, .dir = to != NULL && to->type == DRAY_DIR,
+		.parts = to != NULL ? to->parts : 0 };
+	for (size_t i = 1; to == NULL && i < m->n; i++)
+		for (size_t k = 0; k < m->count[i]; k++) {
+			f->parts |= m->here[i][k].parts;
+			f->dir = f->dir || m->here[i][k].type == DRAY_DIR;
+		}
+}
+
 /* *most: no path has more states in all bases together */
 static int
 give_rows(struct build_release *const *rel, size_t n, size_t *most, struct dray_err *e)
 {
 	struct build_layout *layout = rel[0]->layout;
 	const struct build_node *first;
+	struct build_fact fact;
 	struct build_merge m;
 	uint64_t row = 0;
 
@@ -34,7 +50,8 @@ give_rows(struct build_release *const *rel, size_t n, size_t *most, struct dray_
 			states += m.count[i];
 		}
 		*most = states > *most ? states : *most;
-		if (layout != NULL && build_layout_add(layout, first->path, first->len, e) != 0) {
+		fact_of(&m, &fact);
+		if (layout != NULL && build_layout_add(layout, first->path, first->len, &fact, e) != 0) {
 			build_merge_end(&m);
 			return -1;
 		}

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "builder/fbsd_source.h"
 #include "builder/owner.h"
 #include "builder/source.h"
 
@@ -95,10 +96,16 @@ parse(const char *spec, struct build_source *s, struct dray_err *e)
 		}
 		return 0;
 	}
+	if (strncmp(spec, BUILD_FBSD_SPEC, strlen(BUILD_FBSD_SPEC)) == 0) {
+		char release[65], arch[33];
+
+		s->kind = BUILD_SOURCE_FBSD;
+		return build_fbsd_spec(spec, release, arch, e);
+	}
 	/* "word:..." is a kind; a path with a colon in its first part is given as ./name */
 	if (spec[n] == ':') {
 		dray_fail(e, DRAY_E_USAGE, "unknown kind of source");
-		return dray_hint(e, "write dir:PATH or archive:FILE; a path with a colon in its name is written dir:./NAME");
+		return dray_hint(e, "write dir:PATH, archive:FILE or freebsd-update:RELEASE/ARCH; a path with a colon in its name is written dir:./NAME");
 	}
 	if (add_path(s, spec, strlen(spec), e) != 0 || look(spec, &st, "no such directory or archive", e) != 0)
 		return -1;
@@ -205,12 +212,14 @@ build_source_load(const char *spec, const struct build_scan_opts *o, struct buil
 	*out = NULL;
 	if (build_source_parse(spec, &s, e) != 0)
 		goto out;
-	assert(s.paths != NULL);
 	dray_quote(spec, strlen(spec), quoted, sizeof(quoted));
 	if (build_release_new(quoted, s.kind == BUILD_SOURCE_DIR ? o->threads : 1, &r, e) != 0)
 		goto out;
+	assert(s.paths != NULL || s.kind == BUILD_SOURCE_FBSD);
 	if (s.kind == BUILD_SOURCE_DIR)
 		rc = build_scan_dir(s.paths[0], o, r, e);
+	else if (s.kind == BUILD_SOURCE_FBSD)
+		rc = build_fbsd_load(spec, o->fbsd, o->history, o, r, e);
 	else
 		rc = build_scan_archives((const char *const *)s.paths, s.n, o, r, e);
 	if (rc == 0 && o->owner != NULL)

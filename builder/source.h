@@ -1,6 +1,6 @@
 /*
- * source.h - what the user names as a source: "dir:PATH", "archive:PATH[,PATH...]", or a bare path that is a
- * directory or a file. A comma or backslash within the path of an archive is written with a backslash before it.
+ * source.h - what the user names as a source: "dir:PATH", "archive:PATH[,PATH...]",
+ * "freebsd-update:RELEASE/ARCH", or a bare path that is a directory or a file. A comma or backslash within the path of an archive is written with a backslash before it.
  */
 #ifndef BUILD_SOURCE_H
 #define BUILD_SOURCE_H
@@ -11,11 +11,11 @@
 #include "builder/release.h"
 #include "dray/err.h"
 
-enum build_source_kind { BUILD_SOURCE_DIR, BUILD_SOURCE_ARCHIVE };
+enum build_source_kind { BUILD_SOURCE_DIR, BUILD_SOURCE_ARCHIVE, BUILD_SOURCE_FBSD };
 
 struct build_source {
 	enum build_source_kind kind;
-	char **paths;			/* one for a directory, at least one for archives */
+	char **paths;			/* one for a directory, at least one for archives, none for a server */
 	size_t n;
 };
 

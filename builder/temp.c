@@ -36,9 +36,8 @@ hold(int dir, const char *name, int fd)
 	return build_temp_is(dir, name, fd);
 }
 
-/* mkstemp with our own name, beneath a handle; locked */
-static int
-make_temp(int dir, char name[64], int *fd, struct dray_err *e)
+int
+build_temp_make(int dir, char name[64], int *fd, struct dray_err *e)
 {
 	for (unsigned i = 0; i < 1000; i++) {
 		snprintf(name, 64, BUILD_TEMP_NAME "%ld-%u", (long)getpid(), i);
@@ -65,7 +64,7 @@ build_temp_unnamed(const char *dir, int *fd, struct dray_err *e)
 	*fd = -1;
 	if (d == -1)
 		return dray_fail_errno(e, "cannot be opened");
-	if ((rc = make_temp(d, name, fd, e)) == 0)
+	if ((rc = build_temp_make(d, name, fd, e)) == 0)
 		(void)unlinkat(d, name, 0);
 	close(d);
 	return rc;
@@ -110,7 +109,7 @@ build_temp_open(const char *path, struct build_temp *t, struct dray_err *e)
 		goto out;
 	}
 	t->removed = build_temp_clean(t->dir);
-	rc = make_temp(t->dir, t->name, &t->fd, e);
+	rc = build_temp_make(t->dir, t->name, &t->fd, e);
 out:
 	free(dir);
 	if (rc != 0)

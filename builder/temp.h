@@ -27,6 +27,9 @@ char *build_temp_dir(const char *path);
 /** build_temp_unnamed - a file in @dir that is gone when closed */
 DRAY_MUST_CHECK int build_temp_unnamed(const char *dir, int *fd, struct dray_err *e);
 
+/** build_temp_make - a file of a temporary name in the folder @dir, open for reading and writing, and locked (flock) */
+DRAY_MUST_CHECK int build_temp_make(int dir, char name[64], int *fd, struct dray_err *e);
+
 /** build_temp_failed - what went wrong with an unnamed file in @dir, and what to do when there is no room; always -1 */
 int build_temp_failed(const char *dir, struct dray_err *e);
 

@@ -19,13 +19,13 @@
 /* required features this reader has */
 static const char *const known_features[] = { "delta", NULL };
 
-/* copy a string that must be a token of at most cap - 1 bytes */
+/* copy a string that must be a name by @ok, of at most cap - 1 bytes */
 static int
-copy_token(const char *s, size_t len, char *out, size_t cap, const char *what, struct dray_err *e)
+copy_name(const char *s, size_t len, bool (*ok)(const char *, size_t), char *out, size_t cap, const char *what, struct dray_err *e)
 {
 	char q[DRAY_QUOTE_CAP(70)];
 
-	if (len >= cap || !dray_token_ok(s, len))
+	if (len >= cap || !ok(s, len))
 		return dray_fail(e, DRAY_E_FORMAT, "%s: \"%s\" is no %s", WHERE, dray_quote(s, len, q, sizeof q), what);
 	memcpy(out, s, len);
 	out[len] = 0;
@@ -40,7 +40,7 @@ read_token(const struct dray_json *o, const char *key, char *out, size_t cap, st
 
 	if (dray_json_str(o, key, &s, &len, WHERE, e) != 0)
 		return -1;
-	return copy_token(s, len, out, cap, key, e);
+	return copy_name(s, len, dray_token_ok, out, cap, key, e);
 }
 
 static int
@@ -56,8 +56,8 @@ read_u64(const struct dray_json *o, const char *key, uint64_t min, uint64_t max,
 
 /* an array of distinct tokens; @ascending: in strict byte order */
 static int
-read_tokens(const struct dray_json *o, const char *key, size_t min, size_t max, bool ascending, char (*out)[65],
-    size_t *count, struct dray_err *e)
+read_names(const struct dray_json *o, const char *key, bool (*ok)(const char *, size_t), size_t min, size_t max, bool ascending,
+    char (*out)[65], size_t *count, struct dray_err *e)
 {
 	const struct dray_json *a;
 	size_t n, len;
@@ -71,7 +71,7 @@ read_tokens(const struct dray_json *o, const char *key, size_t min, size_t max, 
 
 		if (s == NULL)
 			return dray_fail(e, DRAY_E_FORMAT, "%s: %s holds something that is no string", WHERE, key);
-		if (copy_token(s, len, out[i], sizeof out[i], key, e) != 0)
+		if (copy_name(s, len, ok, out[i], sizeof out[i], key, e) != 0)
 			return -1;
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(out[j], out[i]) == 0)
@@ -98,8 +98,8 @@ read_version(const struct dray_json *o, struct dray_desc *d, struct dray_err *e)
 		return dray_hint(e, "use a newer dray-install");
 	}
 	if (dray_json_obj(o, "features", &f, WHERE, e) != 0 || dray_json_only(f, keys, WHERE ": features", e) != 0 ||
-	    read_tokens(f, "required", 0, DRAY_MAX_FEATURES, true, d->required, &d->n_required, e) != 0 ||
-	    read_tokens(f, "optional", 0, DRAY_MAX_FEATURES, true, d->optional, &d->n_optional, e) != 0)
+	    read_names(f, "required", dray_token_ok, 0, DRAY_MAX_FEATURES, true, d->required, &d->n_required, e) != 0 ||
+	    read_names(f, "optional", dray_token_ok, 0, DRAY_MAX_FEATURES, true, d->optional, &d->n_optional, e) != 0)
 		return -1;
 	for (size_t i = 0; i < d->n_required; i++) {
 		size_t k = 0;
@@ -123,7 +123,7 @@ read_identity(const struct dray_json *o, struct dray_desc *d, struct dray_err *e
 	    read_token(o, "os", d->os, sizeof d->os, e) != 0 ||
 	    read_u64(o, "counter", 1, INT64_MAX, &d->counter, e) != 0 ||
 	    read_u64(o, "built", 0, INT64_MAX, &d->built, e) != 0 ||
-	    read_tokens(o, "compatible", 0, 16, true, d->compatible, &d->n_compatible, e) != 0)
+	    read_names(o, "compatible", dray_token_ok, 0, 16, true, d->compatible, &d->n_compatible, e) != 0)
 		return -1;
 	if (strcmp(d->os, "linux") != 0 && strcmp(d->os, "freebsd") != 0 && strcmp(d->os, "any") != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "%s: os is \"%s\", not linux, freebsd or any", WHERE, d->os);
@@ -176,7 +176,7 @@ read_encoders(const struct dray_json *o, struct dray_desc *d, struct dray_err *e
 	for (size_t i = 0; i < d->n_encoders; i++) {
 		const char *name = dray_json_key(enc, i);
 
-		if (copy_token(name, strlen(name), d->encoders[i].name, sizeof d->encoders[i].name, "encoder", e) != 0 ||
+		if (copy_name(name, strlen(name), dray_token_ok, d->encoders[i].name, sizeof d->encoders[i].name, "encoder", e) != 0 ||
 		    read_token(enc, name, d->encoders[i].id, sizeof d->encoders[i].id, e) != 0)
 			return -1;
 	}
@@ -329,8 +329,8 @@ read_shape(const struct dray_json *o, struct dray_desc *d, size_t json_len, stru
 	    read_u64(l, "memory", 0, INT64_MAX, &d->limit_memory, e) != 0 ||
 	    read_u64(l, "window", 1024, DRAY_WINDOW_MAX, &d->limit_window, e) != 0 ||
 	    dray_json_str(o, "mode", &mode, &len, WHERE, e) != 0 ||
-	    read_tokens(o, "components", 1, DRAY_MAX_COMPONENTS, false, d->components, &d->n_components, e) != 0 ||
-	    read_tokens(o, "phases", 1, DRAY_MAX_PHASES, false, d->phases, &d->n_phases, e) != 0 ||
+	    read_names(o, "components", dray_part_ok, 1, DRAY_MAX_COMPONENTS, false, d->components, &d->n_components, e) != 0 ||
+	    read_names(o, "phases", dray_token_ok, 1, DRAY_MAX_PHASES, false, d->phases, &d->n_phases, e) != 0 ||
 	    dray_json_arr(o, "triggers", &t, &d->n_triggers, WHERE, e) != 0)
 		return -1;
 	if (d->slot % DRAY_TAR_BLOCK != 0 || d->length % DRAY_TAR_BLOCK != 0)

@@ -148,6 +148,16 @@ dray_token_ok(const char *s, size_t len)
 	return true;
 }
 
+bool
+dray_part_ok(const char *s, size_t len)
+{
+	const char *slash = memchr(s, '/', len);
+
+	if (slash == NULL)
+		return dray_token_ok(s, len);
+	return len <= 64 && dray_token_ok(s, (size_t)(slash - s)) && dray_token_ok(slash + 1, len - (size_t)(slash + 1 - s));
+}
+
 int
 dray_signed_text(const char *product, const char *version, uint64_t counter, uint64_t size,
     const uint8_t json_sha256[32], char out[DRAY_SLOT_TEXT_MAX + 1], size_t *len, struct dray_err *e)

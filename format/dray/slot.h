@@ -70,4 +70,7 @@ DRAY_MUST_CHECK int dray_signed_parse(const char *text, size_t len, struct dray_
 /** dray_token_ok - [A-Za-z0-9._+-]{1,64} ? */
 bool dray_token_ok(const char *s, size_t len);
 
+/** dray_part_ok - a token, or two of them with '/' between, in 64 bytes: "src", "world/base" ? */
+bool dray_part_ok(const char *s, size_t len);
+
 #endif

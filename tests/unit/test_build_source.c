@@ -120,7 +120,7 @@ add_paths(struct build_layout *l)
 	struct dray_err e;
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		CHECK_EQ(build_layout_add(l, paths[i], strlen(paths[i]), &e), 0);
+		CHECK_EQ(build_layout_add(l, paths[i], strlen(paths[i]), &(struct build_fact){ .parts = 0 }, &e), 0);
 }
 
 static void
@@ -148,18 +148,54 @@ a_directory_belongs_to_all_beneath_it(void)
 }
 
 static void
+of_freebsd_what_may_still_be_wanted_goes_last(void)
+{
+	static const struct { const char *path; bool gone, dir; uint64_t parts; uint8_t phase; } v[] = {
+		{ "boot", false, true, 1, 0 },
+		{ "boot/kernel", false, true, 1, 0 },
+		{ "boot/kernel/kernel", false, false, 1, 0 },
+		{ "boot/kernel/old.ko", true, false, 1, 2 },
+		{ "bootstrap", false, false, 2, 1 },
+		{ "lib", false, true, 2, 1 },
+		{ "lib/libc.so.7", false, false, 2, 1 },
+		{ "lib/libold.so.5", true, false, 2, 2 },
+		{ "lib/libold.so.x", true, false, 2, 1 },
+		{ "lib/libplain.so", true, false, 2, 1 },
+		{ "now-a-file", false, false, 2, 1 },		/* was a directory */
+		{ "now-a-file/libx.so.1", true, false, 2, 1 },	/* must make room for it */
+		{ "now-a-file/sub", true, true, 2, 1 },
+		{ "old", true, true, 4, 2 },
+		{ "old/file", true, false, 4, 1 },
+	};
+	struct build_layout *l = calloc(1, sizeof(*l));
+	struct dray_err e;
+
+	l->freebsd = true;
+	l->n_components = 3;
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		const struct build_fact fact = { v[i].parts, v[i].gone, v[i].dir };
+
+		CHECK_EQ(build_layout_add(l, v[i].path, strlen(v[i].path), &fact, &e), 0);
+		CHECK_EQ(l->places[i].phase, v[i].phase);
+		CHECK_EQ(l->places[i].components, v[i].parts);
+	}
+	build_layout_free(l);
+	free(l);
+}
+
+static void
 without_a_rest_it_belongs_to_all_and_to_the_last_phase(void)
 {
 	struct build_layout *l = layout();
 	struct dray_err e;
 
 	l->components[2].rest = false;
-	CHECK_EQ(build_layout_add(l, "a", 1, &e), 0);
+	CHECK_EQ(build_layout_add(l, "a", 1, &(struct build_fact){ .parts = 0 }, &e), 0);
 	CHECK_EQ(l->places[0].components, 7);
 	CHECK_EQ(l->places[0].phase, 1);
 	l->n_components = 0;
 	l->n_phases = 0;
-	CHECK_EQ(build_layout_add(l, "b", 1, &e), 0);
+	CHECK_EQ(build_layout_add(l, "b", 1, &(struct build_fact){ .parts = 0 }, &e), 0);
 	CHECK_EQ(l->places[1].components, 1);
 	CHECK_EQ(l->places[1].phase, 0);
 	l->n_components = 3;
@@ -211,6 +247,7 @@ main(void)
 	RUN(rubbish_is_walked_to_its_end);
 	RUN(a_directory_belongs_to_all_beneath_it);
 	RUN(without_a_rest_it_belongs_to_all_and_to_the_last_phase);
+	RUN(of_freebsd_what_may_still_be_wanted_goes_last);
 	RUN(what_is_no_pattern_is_refused_by_name);
 	RUN(an_acl_shows_its_mask_in_the_mode);
 	return test_done();

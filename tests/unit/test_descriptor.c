@@ -35,7 +35,7 @@ good(void)
 	strcpy(d->bases[1].version, "0.9");
 	d->bases[1].history = true;
 	d->n_components = 2;
-	strcpy(d->components[0], "base");
+	strcpy(d->components[0], "world/base");
 	strcpy(d->components[1], "src");
 	d->n_phases = 2;
 	strcpy(d->phases[0], "kernel");
@@ -155,7 +155,11 @@ each_field_is_checked(void)
 	refused("[\"demo-2\"]", "[\"x\",\"b\"]", DRAY_E_FORMAT, "compatible is not in ascending order");
 	refused("[\"demo-2\"]", "[\"x\",\"x\"]", DRAY_E_FORMAT, "compatible names x twice");
 	refused("[\"demo-2\"]", "[1]", DRAY_E_FORMAT, "compatible holds something that is no string");
-	refused("\"components\":[\"base\",\"src\"]", "\"components\":[]", DRAY_E_FORMAT, "components has 0 names");
+	refused("\"components\":[\"world/base\",\"src\"]", "\"components\":[]", DRAY_E_FORMAT, "components has 0 names");
+	refused("\"components\":[\"world/base\",\"src\"]", "\"components\":[\"base/\",\"src\"]", DRAY_E_FORMAT, "\"base/\" is no components");
+	refused("\"components\":[\"world/base\",\"src\"]", "\"components\":[\"a/b/c\",\"src\"]", DRAY_E_FORMAT, "\"a/b/c\" is no components");
+	refused("\"phases\":[\"kernel\",\"world\"]", "\"phases\":[\"kernel/a\",\"world\"]", DRAY_E_FORMAT,
+	    "\"kernel/a\" is no phases");
 	refused("\"phases\":[\"kernel\",\"world\"]", "\"phases\":[\"world\",\"world\"]", DRAY_E_FORMAT,
 	    "phases names world twice");
 	refused("\"kind\":\"exact\"", "\"kind\":\"about\"", DRAY_E_FORMAT, "a base is neither");

@@ -1,0 +1,223 @@
+/*
+ * fbsd_nodes.c - lines become the nodes of a release: components, attributes, contents, hard links.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder/fbsd_nodes.h"
+#include "dray/descriptor.h"
+#include "dray/path.h"
+
+struct making {
+	struct build_release *r;
+	const struct build_fbsd_held *held;
+	size_t n_held;
+};
+
+static int
+held_cmp(const void *pa, const void *pb)
+{
+	const struct build_fbsd_held *a = pa, *b = pb;
+
+	return memcmp(a->sha256, b->sha256, 32);
+}
+
+/* the bit of the component of @l */
+static uint64_t
+part_of(const struct build_release *r, const struct dray_fbsd_line *l)
+{
+	char name[140];
+
+	snprintf(name, sizeof(name), "%.*s/%.*s", (int)l->component_len, l->component, (int)l->sub_len, l->sub);
+	for (size_t i = 0; i < r->n_parts; i++)
+		if (strcmp(r->part_names[i], name) == 0)
+			return UINT64_C(1) << i;
+	return 0;
+}
+
+static int
+add_node(struct making *m, const struct dray_fbsd_line *from, struct dray_err *e)
+{
+	static const uint8_t type[] = { ['f'] = DRAY_FILE, ['d'] = DRAY_DIR, ['L'] = DRAY_SYMLINK, ['-'] = DRAY_ABSENT };
+	struct build_node *nd = build_release_append(m->r);
+	struct build_fbsd_held key;
+	const struct build_fbsd_held *h;
+
+	if (nd == NULL || (nd->path = build_arena_copy(&m->r->arenas[0], from->path, from->path_len)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	nd->len = from->path_len;
+	nd->parts = part_of(m->r, from);
+	nd->type = type[(unsigned char)from->type];
+	if (from->type == '-')
+		return 0;
+	nd->has = DRAY_HAS_UID | DRAY_HAS_GID;
+	nd->uid = from->uid;
+	nd->gid = from->gid;
+	if (from->type == 'L') {	/* the mode of a symlink is 0755 there and 0777 elsewhere, and says nothing */
+		nd->target = from->target;
+		nd->target_len = from->target_len;
+		return 0;
+	}
+	nd->has |= DRAY_HAS_MODE;
+	nd->mode = from->mode;
+	if (from->type == 'd')
+		return 0;
+	memcpy(key.sha256, from->sha256, 32);
+	h = bsearch(&key, m->held, m->n_held, sizeof(*h), held_cmp);
+	if (h == NULL)
+		return dray_fail(e, DRAY_E_IO, "a content was not fetched");
+	memcpy(nd->sha256, from->sha256, 32);
+	nd->size = h->size;
+	nd->at = h->at;
+	return 0;
+}
+
+static int
+name_cmp(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* the names of all components, ascending */
+static int
+name_parts(struct build_release *r, const struct build_fbsd_lines *l, struct dray_err *e)
+{
+	const struct dray_fbsd_line *last = NULL;
+
+	if ((r->part_names = calloc(DRAY_MAX_COMPONENTS, sizeof(r->part_names[0]))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	assert(l->n == 0 || l->v != NULL);
+	for (size_t i = 0; i < l->n; last = &l->v[i++]) {
+		const struct dray_fbsd_line *at = &l->v[i];
+
+		/* most lines have the one of the line before */
+		if ((last != NULL && last->component_len == at->component_len && last->sub_len == at->sub_len &&
+		    memcmp(last->component, at->component, at->component_len) == 0 &&
+		    memcmp(last->sub, at->sub, at->sub_len) == 0) || part_of(r, at) != 0)
+			continue;
+		if (r->n_parts == DRAY_MAX_COMPONENTS || at->component_len + at->sub_len > 63)
+			return dray_fail(e, DRAY_E_FORMAT, "more than %u components, or one with a name of more than 64 bytes",
+			    DRAY_MAX_COMPONENTS);
+		snprintf(r->part_names[r->n_parts++], sizeof(r->part_names[0]), "%.*s/%.*s", (int)at->component_len,
+		    at->component, (int)at->sub_len, at->sub);
+	}
+	qsort(r->part_names, r->n_parts, sizeof(r->part_names[0]), name_cmp);
+	return 0;
+}
+
+static bool
+same_node(const struct build_node *a, const struct build_node *b)
+{
+	return a->type == b->type && a->has == b->has && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
+	    memcmp(a->sha256, b->sha256, 32) == 0 && a->target_len == b->target_len &&
+	    (a->target_len == 0 || memcmp(a->target, b->target, a->target_len) == 0);
+}
+
+static bool
+same_path(const struct build_node *a, const struct build_node *b)
+{
+	return dray_path_cmp(a->path, a->len, b->path, b->len) == 0;
+}
+
+struct name {			/* a file, and the first name of the hard-link group that the server puts it in */
+	const char *first;
+	uint32_t first_len, node;	/* number of the node */
+	const struct build_node *nd;
+};
+
+static int
+name_order(const void *pa, const void *pb)
+{
+	const struct name *a = pa, *b = pb;
+	const struct build_node *x = a->nd, *y = b->nd;
+	int c = dray_path_cmp(a->first, a->first_len, b->first, b->first_len);
+
+	if (c == 0)
+		c = memcmp(x->sha256, y->sha256, 32);
+	if (c == 0)
+		c = (x->mode > y->mode) - (x->mode < y->mode);
+	if (c == 0)
+		c = (x->uid > y->uid) - (x->uid < y->uid);
+	if (c == 0)
+		c = (x->gid > y->gid) - (x->gid < y->gid);
+	return c != 0 ? c : (a->node > b->node) - (a->node < b->node);
+}
+
+/*
+ * Names of a group that have the same state are one file. The first name itself need not be there: it may be left out, or
+ * belong to another component. @from: by node, its line
+ */
+static int
+link_names(struct build_release *r, const struct dray_fbsd_line *const *from, struct dray_err *e)
+{
+	struct name *v = calloc(r->n + 1, sizeof(*v));
+	size_t n = 0;
+
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct dray_fbsd_line *l = from[i];
+
+		assert(l != NULL);	/* each node is made from a line */
+		if (l->type == 'f' && l->target_len > 0)
+			v[n++] = (struct name){ l->target, l->target_len, (uint32_t)i, &r->v[i] };
+		else if (l->type == 'f')
+			v[n++] = (struct name){ l->path, l->path_len, (uint32_t)i, &r->v[i] };
+	}
+	qsort(v, n, sizeof(*v), name_order);
+	for (size_t i = 1; i < n; i++) {
+		struct build_node *a = &r->v[v[i - 1].node], *b = &r->v[v[i].node];
+
+		if (dray_path_cmp(v[i - 1].first, v[i - 1].first_len, v[i].first, v[i].first_len) != 0 || !same_node(a, b))
+			continue;
+		if (a->nlink == 0)
+			a->ino = (uint64_t)v[i - 1].node + 1;
+		b->ino = a->ino;
+		a->nlink = b->nlink = 2;	/* more than one */
+	}
+	free(v);
+	return build_release_group(r, e);
+}
+
+/*
+ * Lines in order become nodes in order. A directory that several components have, with other attributes in each, has
+ * those of the first; in a history each is a state.
+ */
+static int
+make_nodes(struct making *m, const struct build_fbsd_lines *l, bool history, struct dray_err *e)
+{
+	const struct dray_fbsd_line **from = calloc(l->n + 1, sizeof(struct dray_fbsd_line *));
+	struct build_release *r = m->r;
+	int rc = 0;
+
+	if (from == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; rc == 0 && i < l->n; i++) {
+		struct build_node *nd;
+
+		if ((rc = add_node(m, &l->v[i], e)) != 0)
+			break;
+		nd = &r->v[r->n - 1];
+		if (r->n > 1 && same_path(nd - 1, nd) && (!history || same_node(nd - 1, nd))) {
+			nd[-1].parts |= nd->parts;
+			r->n--;
+		} else {
+			from[r->n - 1] = &l->v[i];
+		}
+	}
+	if (rc == 0)
+		rc = link_names(r, from, e);
+	free(from);
+	return rc;
+}
+
+int
+build_fbsd_nodes(struct build_release *r, const struct build_fbsd_lines *l, const struct build_fbsd_held *held, size_t n_held,
+    bool history, struct dray_err *e)
+{
+	struct making m = { r, held, n_held };
+
+	return name_parts(r, l, e) != 0 ? -1 : make_nodes(&m, l, history, e);
+}
