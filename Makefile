@@ -140,6 +140,10 @@ $(OUT)/killat: $(OUT)/tests/crash/killat.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
 
+$(OUT)/peak: $(OUT)/tests/bench/peak.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
+
 # --- what people call ----------------------------------------------------------------------------------------------
 
 # a bare machine has no compiler when make starts: set up first, then let a second make look at the compiler
@@ -153,7 +157,7 @@ test:
 
 # the kill test looks at the release program on Linux
 KILLAT := $(if $(filter Linux,$(OS)),$(if $(SAN),,$(OUT)/killat))
-test-programs: all $(UNIT) $(FUZZ) $(KILLAT)
+test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(OUT)/peak
 
 crash:
 	@tools/setup.sh build test
@@ -182,7 +186,7 @@ bench:
 	@$(again) all bench-programs
 	@$(run) tests/bench/run.sh
 
-bench-programs: $(BENCH)
+bench-programs: $(BENCH) $(OUT)/peak
 
 repro:
 	@tools/setup.sh build test

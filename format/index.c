@@ -38,6 +38,16 @@ dray_index_rows(const struct dray_index *ix, enum dray_table t)
 	return ix->rows[t];
 }
 
+uint64_t
+dray_index_bytes(const struct dray_index *ix)
+{
+	uint64_t sum = 0;
+
+	for (unsigned t = 0; t < DRAY_TABLES; t++)
+		sum += (uint64_t)ix->rows[t] * dray_index_width[t];
+	return sum;
+}
+
 void
 dray_index_entry(const struct dray_index *ix, uint32_t i, struct dray_entry *out)
 {

@@ -217,6 +217,12 @@ os_name(void)
 	return "freebsd";
 }
 
+void
+os_lean_heap(void)
+{
+	/* jemalloc gives back by itself */
+}
+
 const char *
 os_state_dir(void)
 {

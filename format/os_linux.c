@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,6 +301,18 @@ const char *
 os_name(void)
 {
 	return "linux";
+}
+
+void
+os_lean_heap(void)
+{
+#ifdef __GLIBC__
+	/* by default a large block that is freed raises the limit above which blocks are given back, so that tables of an
+	 * earlier step stay in the way of later ones; and each thread may have a heap of its own */
+	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+	mallopt(M_TRIM_THRESHOLD, 512 * 1024);
+#endif
 }
 
 const char *

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dray/digest.h"
+#include "dray/os.h"
 
 #include "tool/look.h"
 #include "tool/tool.h"
@@ -48,6 +49,7 @@ run(int argc, char **argv)
 {
 	struct dray_err e;
 
+	os_lean_heap();
 	tool_prog = "dray-install";
 	if (dray_crypto_init(&e) != 0)
 		return tool_error(NULL, NULL, &e);

@@ -280,11 +280,21 @@ make_contents(struct stage *s, struct dray_err *e)
 	return 0;
 }
 
-/* a worker's share: one frame's output, the most that one builds on, two frames as they are stored */
+/* what the index, the plan and the lists of staging take */
+static uint64_t
+tables(const struct stage *s)
+{
+	return dray_index_bytes(s->ix) + s->p->n_ops * (sizeof(struct inst_op) + sizeof(struct use)) +
+	    s->p->n_nodes * (sizeof(struct inst_node) + sizeof(struct want) + 3 * sizeof(uint32_t)) +
+	    s->p->n_facts * sizeof(struct inst_fact);
+}
+
+/* a worker's share: one frame's output, the most that one builds on, two frames as they are stored; and two more of these
+ * for the reader */
 static unsigned
 keep_to_memory(const struct stage *s)
 {
-	uint64_t share, ref, most_ref = 0, most_stored = 0;
+	uint64_t share, ref, most_ref = 0, most_stored = 0, left;
 	uint32_t n = dray_index_rows(s->ix, DRAY_T_FRAMES);
 	struct dray_frame f;
 	struct dray_range r;
@@ -304,8 +314,10 @@ keep_to_memory(const struct stage *s)
 			most_stored = f.stored;
 	}
 	share = dray_bundle_desc(s->b)->limit_frame + most_ref + 2 * most_stored;
+	left = s->o->memory;
+	left -= left < tables(s) + 2 * most_stored ? left : tables(s) + 2 * most_stored;
 	for (unsigned t = s->threads; t > 1; t--)
-		if (share <= s->o->memory / t)
+		if (share <= left / t)
 			return t;
 	return 1;
 }

@@ -108,6 +108,7 @@ DRAY_MUST_CHECK int dray_index_load(const struct dray_desc *desc, const uint8_t 
 void dray_index_free(struct dray_index *ix);
 
 uint32_t dray_index_rows(const struct dray_index *ix, enum dray_table t);
+uint64_t dray_index_bytes(const struct dray_index *ix);	/* memory its tables take */
 void dray_index_entry(const struct dray_index *ix, uint32_t i, struct dray_entry *out);
 void dray_index_state(const struct dray_index *ix, uint32_t i, struct dray_state *out);
 void dray_index_attrs(const struct dray_index *ix, uint32_t i, struct dray_attrs *out);

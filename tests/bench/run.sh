@@ -14,3 +14,5 @@ for b in "$OUT"/bench/bench_*; do
 	echo "== ${b##*/}"
 	"$b"
 done
+echo "== memory"
+sh tests/bench/memory.sh
