@@ -204,7 +204,7 @@ check_compatible(const struct build_opts *o, const struct build_args *a, struct 
 	for (size_t i = 0; i < l->n; i++) {
 		if (need_token(a, "--compatible", l->v[i], e) != 0)
 			return -1;
-		if (strcmp(l->v[i], o->product) == 0)
+		if (o->product != NULL && strcmp(l->v[i], o->product) == 0)	/* else a server tells it later */
 			return dray_fail(e, DRAY_E_USAGE, "--compatible %s is the product itself", l->v[i]);
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(l->v[i], l->v[k]) == 0)
