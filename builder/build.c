@@ -389,13 +389,14 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 static int
 load_keys(const struct build_opts *o, struct dray_key **keys, struct dray_err *e)
 {
-	struct dray_signed of = { .counter = o->counter };
+	/* a server tells these later; the size of signatures does not depend on them */
+	struct dray_signed of = { .counter = o->counter != 0 ? o->counter : 1 };
 
 	for (size_t i = 0; i < o->keys.n; i++)
 		if (build_key_load(o->keys.v[i], o->pass_file, &keys[i], e) != 0)
 			return -1;
-	snprintf(of.product, sizeof(of.product), "%s", o->product);
-	snprintf(of.version, sizeof(of.version), "%s", o->version);
+	snprintf(of.product, sizeof(of.product), "%s", o->product != NULL ? o->product : "x");
+	snprintf(of.version, sizeof(of.version), "%s", o->version != NULL ? o->version : "x");
 	return build_sign_fits((const struct dray_key *const *)keys, o->keys.n, &of, (size_t)o->slot, e);
 }
 

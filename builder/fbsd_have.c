@@ -1,6 +1,7 @@
 /*
  * fbsd_have.c - from a source that is here into the store of what was fetched.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,6 +95,7 @@ build_fbsd_have(struct build_fbsd_server *s, const char *spec, const struct buil
 	if ((nodes = by_hash(r, &n_nodes)) == NULL)
 		rc = dray_fail(e, DRAY_E_IO, "out of memory");
 	key = &wanted;
+	assert(rc != 0 || nodes != NULL);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		build_fbsd_name(v[i].kind, v[i].sha256, name);
 		if (build_fbsd_store_has(s->store, name))

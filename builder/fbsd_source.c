@@ -200,8 +200,8 @@ take_what_is_here(struct loading *l, const struct build_fbsd_want *v, size_t n, 
 static int
 get_contents(struct loading *l, struct dray_err *e)
 {
-	struct build_fbsd_want *v;
-	size_t n, fetched;
+	struct build_fbsd_want *v = NULL;
+	size_t n = 0, fetched;
 	int rc;
 
 	if (build_fbsd_contents(&l->lines, l->meta->dir, &v, &n, e) != 0)

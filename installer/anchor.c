@@ -65,7 +65,7 @@ read_components(const struct dray_json *o, const char *key, bool present, struct
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		s = dray_json_text(dray_json_at(list, i), &len);
-		if (s == NULL || !dray_token_ok(s, len) || in->n_components == DRAY_MAX_COMPONENTS)
+		if (s == NULL || !dray_part_ok(s, len) || in->n_components == DRAY_MAX_COMPONENTS)
 			return dray_fail(e, DRAY_E_FORMAT, "\"%s\" is not a list of components", key);
 		memcpy(in->components[in->n_components].name, s, len + 1);
 		in->components[in->n_components++].present = present;

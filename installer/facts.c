@@ -213,7 +213,7 @@ inst_facts(struct inst_planning *pl, struct dray_err *e)
 
 	for (size_t i = 0; i < pl->n; i++)
 		n += letter(&pl->items[i]) != '\0';
-	if ((pl->plan->facts = malloc((n + 1) * sizeof(*pl->plan->facts))) == NULL)
+	if ((pl->plan->facts = calloc(n + 1, sizeof(*pl->plan->facts))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	if (dray_sha256_new(&h, e) != 0)
 		return -1;
