@@ -105,7 +105,7 @@ parse(const char *spec, struct build_source *s, struct dray_err *e)
 	/* "word:..." is a kind; a path with a colon in its first part is given as ./name */
 	if (spec[n] == ':') {
 		dray_fail(e, DRAY_E_USAGE, "unknown kind of source");
-		return dray_hint(e, "write dir:PATH, archive:FILE or freebsd-update:RELEASE/ARCH; a path with a colon in its name is written dir:./NAME");
+		return dray_hint(e, "write dir:PATH, archive:FILE or freebsd-update:RELEASE/ARCH");
 	}
 	if (add_path(s, spec, strlen(spec), e) != 0 || look(spec, &st, "no such directory or archive", e) != 0)
 		return -1;

@@ -212,7 +212,7 @@ echo '{"recipe":1,"to":"word:x"}' >release/bad.json
 run "$DRAY" build --recipe release/bad.json -o no.dray
 want_status 2
 want_text 'release/bad.json:1:13: to: word:x: unknown kind of source'
-want_text 'hint: write dir:PATH or archive:FILE'
+want_text 'hint: write dir:PATH, archive:FILE or freebsd-update:RELEASE/ARCH'
 echo '{"recipe":1,"to":""}' | bad 1:13 'to: : the path is empty'
 echo '{"recipe":1,"product":"a b"}' | bad 1:13 'product: not 1 to 64 of A-Z a-z 0-9 . _ + -'
 echo '{"recipe":1,"version":""}' | bad 1:13 'version: not 1 to 64 of'
