@@ -21,7 +21,8 @@
 #include "installer/journal.h"
 #include "installer/swap.h"
 
-enum { RECORD = 64, MAX_RECORDS = 1024, LAST = 3 };
+/* END_RECORDS: kept for the way back and what follows, however often a phase was tried */
+enum { RECORD = 64, MAX_RECORDS = 1024, END_RECORDS = 16, LAST = 3 };
 #define RESERVE (32 * 1024)	/* of the ballast, kept for a rollback on a full disk: mark, anchor, trash */
 #define PLAN_MAX ((size_t)2 << 30)
 
@@ -354,6 +355,10 @@ inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struc
 	off_t at = (off_t)tx->seq * RECORD;
 	ssize_t n;
 
+	if (state == INST_TX_COMMIT && tx->seq >= MAX_RECORDS - END_RECORDS) {
+		dray_fail(e, DRAY_E_SYSTEM, "its log is full: a phase was tried again and again");
+		return dray_hint(e, "go back with rollback, and apply again");
+	}
 	memcpy(rec, "DLOG", 4);
 	dray_put_u32(rec + 4, tx->seq + 1);
 	dray_put_u32(rec + 8, (uint32_t)state);

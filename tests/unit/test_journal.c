@@ -102,6 +102,23 @@ steps_are_told_by_the_records(void)
 }
 
 static void
+a_full_log_takes_no_decision_but_the_way_back(void)
+{
+	struct inst_state s;
+	struct inst_tx *tx = new_tx(&s);
+
+	tx->seq = 1008;
+	CHECK_EQ(inst_tx_record(tx, INST_TX_COMMIT, 0, &e), -1);
+	CHECK_EQ(e.code, DRAY_E_SYSTEM);
+	CHECK_STR(e.text, "its log is full: a phase was tried again and again");
+	CHECK_EQ(inst_tx_record(tx, INST_TX_UNDO, 0, &e), 0);
+	tx->seq = 1007;
+	CHECK_EQ(inst_tx_record(tx, INST_TX_COMMIT, 0, &e), 0);
+	inst_tx_close(tx);
+	inst_state_close(&s);
+}
+
+static void
 the_plan_comes_back_as_it_was_written(void)
 {
 	struct inst_state s;
@@ -275,6 +292,7 @@ main(void)
 	fill_plan();
 	RUN(the_last_whole_record_is_the_state);
 	RUN(steps_are_told_by_the_records);
+	RUN(a_full_log_takes_no_decision_but_the_way_back);
 	RUN(the_plan_comes_back_as_it_was_written);
 	RUN(a_record_torn_at_any_byte_does_not_count_and_is_written_over);
 	RUN(a_flipped_bit_anywhere_in_a_record_makes_it_not_count);
