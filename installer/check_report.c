@@ -160,7 +160,6 @@ say_decided(const struct view *v)
 static void
 say_counts(const struct inst_front *f, const struct inst_check *c)
 {
-	const struct dray_desc *d = dray_bundle_desc(f->b);
 	char line[400];
 	size_t at = 0;
 
@@ -170,6 +169,13 @@ say_counts(const struct inst_front *f, const struct inst_check *c)
 			    c->of[k]);
 	if (at > 0)
 		inst_say(f, "different in: %s", line);
+}
+
+void
+inst_check_say_absent(const struct inst_front *f, const struct inst_check *c)
+{
+	const struct dray_desc *d = dray_bundle_desc(f->b);
+
 	for (size_t i = 0; i < d->n_components; i++)
 		if ((c->absent >> i & 1) != 0)
 			inst_say(f, "component %s is not here, so it was not compared", d->components[i]);
@@ -184,6 +190,7 @@ inst_check_say(const struct inst_front *f, const struct inst_check *c)
 	say_decided(&v);
 	say_part(&v, UNREAD, "not checked, because this user may not read it:", TEXT_OTHER);
 	say_counts(f, c);
+	inst_check_say_absent(f, c);
 }
 
 void

@@ -14,6 +14,8 @@ DRAY_MUST_CHECK int inst_check_run(const struct inst_front *f, struct inst_check
 
 /** inst_check_say - what is damaged, what differs by decision and what could not be looked at; bounded unless -v */
 void inst_check_say(const struct inst_front *f, const struct inst_check *c);
+/** inst_check_say_absent - of it only the components that are not here */
+void inst_check_say_absent(const struct inst_front *f, const struct inst_check *c);
 /** inst_check_json - the same; its keys are in spec/cli.md, "check" */
 void inst_check_json(const struct inst_front *f, const struct inst_check *c, struct dray_json *o);
 

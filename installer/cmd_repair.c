@@ -134,6 +134,7 @@ nothing(struct repairing *r, struct dray_err *e)
 	if (r->a.f.common.json)
 		return print_json(r, "already", false, e);
 	inst_check_say_chosen(&r->a.f, &r->c, r->chosen, NULL);
+	inst_check_say_absent(&r->a.f, &r->c);
 	say_nothing(&r->a.f);
 	return 0;
 }
