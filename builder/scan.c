@@ -178,13 +178,22 @@ open_content(const struct build_release *r, const struct build_node *nd, struct 
     struct dray_err *e)
 {
 	struct dir_source *d = r->source;
+	struct dray_stat st;
 	int rc;
 
 	*out = (struct build_reader){ .fd = -1, .len = nd->size, .owned = true };
 	pthread_mutex_lock(&d->lock);
 	rc = build_scan_open(&d->walk, nd, 0, &out->fd, e);
 	pthread_mutex_unlock(&d->lock);
-	return rc;
+	if (rc != 0)
+		return -1;
+	/* what was read first still stands there when something was appended; its owner may be mapped by now */
+	if (os_stat_at(out->fd, "", &st) == 0 && st.size == nd->size && st.mtime_sec == nd->mtime_sec &&
+	    st.mtime_nsec == nd->mtime_nsec)
+		return 0;
+	close(out->fd);
+	out->fd = -1;
+	return dray_fail(e, DRAY_E_IO, "changed since the tree was read");
 }
 
 static void

@@ -225,6 +225,31 @@ a_file_that_changes_under_the_reader_is_told(void)
 	scan(mode_of_a, "t: a: changed while it was read");
 }
 
+static void
+a_file_that_grows_after_the_scan_is_told_when_it_is_opened(void)
+{
+	const struct build_scan_opts o = { .threads = 1 };
+	struct build_release *r = NULL;
+	struct build_reader in;
+	struct dray_err e = { .code = DRAY_OK };
+	int fd;
+
+	CHECK_EQ(mkdir("grow", 0755), 0);
+	put("grow/f", 10);
+	CHECK_EQ(build_release_new("dir:grow", 1, &r, &e), 0);
+	CHECK_EQ(build_scan_dir("grow", &o, r, &e), 0);
+	CHECK_EQ(r->n, 1);
+	CHECK_EQ(r->open(r, &r->v[0], &in, &e), 0);
+	close(in.fd);
+	fd = open("grow/f", O_WRONLY | O_APPEND | O_CLOEXEC);
+	CHECK_EQ(write(fd, "x", 1), 1);
+	close(fd);
+	CHECK_EQ(r->open(r, &r->v[0], &in, &e), -1);
+	CHECK_EQ(e.code, DRAY_E_IO);
+	CHECK_STR(e.text, "changed since the tree was read");
+	build_release_free(r);
+}
+
 int
 main(void)
 {
@@ -234,6 +259,7 @@ main(void)
 	RUN(another_kind_of_object_in_its_place_is_a_change);
 	RUN(a_directory_that_is_gone_takes_its_files_along);
 	RUN(a_file_that_changes_under_the_reader_is_told);
+	RUN(a_file_that_grows_after_the_scan_is_told_when_it_is_opened);
 	scratch_remove(dir);
 	return test_done();
 }
