@@ -55,7 +55,7 @@ DRAY_MUST_CHECK int dray_bundle_member(const struct dray_bundle *b, const char *
 struct dray_check_opts {
 	unsigned threads;
 	bool deep;		/* also decode every frame and compare the hash of every content that has a recipe */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed and unpacked; may be NULL */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed and unpacked; any thread; may be NULL */
 	void *ctx;
 	int (*stop)(void);	/* other than 0: end with DRAY_E_SIGNAL; asked before every frame by all workers; may be NULL */
 };
