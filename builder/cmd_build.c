@@ -96,12 +96,6 @@ read_base_version(const char *text, struct build_base *b, struct dray_err *e)
 	return 0;
 }
 
-static bool
-is_fbsd(const char *spec)
-{
-	return strncmp(spec, BUILD_FBSD_SPEC, strlen(BUILD_FBSD_SPEC)) == 0;
-}
-
 /* a server tells all states that a release had, so one base is enough for all of them: it is called like the release */
 static int
 take_states(struct build_opts *o, struct build_base *b, struct dray_err *e)
@@ -109,7 +103,7 @@ take_states(struct build_opts *o, struct build_base *b, struct dray_err *e)
 	struct build_input *in = &o->inputs[o->n_inputs - 1];
 	char release[65], arch[33];
 
-	in->all_states = is_fbsd(in->spec);
+	in->all_states = build_fbsd_is(in->spec);
 	if (!in->all_states || b->named)
 		return 0;
 	if (build_fbsd_spec(in->spec, release, arch, e) != 0)
@@ -130,7 +124,7 @@ read_bases(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u bases", DRAY_MAX_BASES);
 	if (names->n > from->n)
 		return dray_fail(e, DRAY_E_USAGE, "more --from-version than --from");
-	const bool levels = from->n == 0 && a->history.n == 0 && is_fbsd(a->to);
+	const bool levels = from->n == 0 && a->history.n == 0 && build_fbsd_is(a->to);
 
 	for (size_t i = 0; i < from->n || (levels && i == 0); i++) {
 		struct build_base *b = &o->bases[o->n_bases++];
@@ -220,7 +214,7 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 	o->version = a->version;
 	if (a->to == NULL)
 		return missing(a, "--to", e);
-	o->os = a->os != NULL ? a->os : is_fbsd(a->to) ? "freebsd" : "any";
+	o->os = a->os != NULL ? a->os : build_fbsd_is(a->to) ? "freebsd" : "any";
 	o->counter = a->counter;
 	o->slot = a->slot != 0 ? a->slot : DRAY_SLOT_DEFAULT;
 	o->compatible = a->compatible;
@@ -231,11 +225,11 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 	if (o->output == NULL)
 		return missing(a, "-o", e);
 	/* a server says these itself */
-	if ((o->product != NULL || !is_fbsd(a->to)) && need_token(a, "--product", o->product, e) != 0)
+	if ((o->product != NULL || !build_fbsd_is(a->to)) && need_token(a, "--product", o->product, e) != 0)
 		return -1;
-	if ((o->version != NULL || !is_fbsd(a->to)) && need_token(a, "--version", o->version, e) != 0)
+	if ((o->version != NULL || !build_fbsd_is(a->to)) && need_token(a, "--version", o->version, e) != 0)
 		return -1;
-	if (o->counter == 0 && !is_fbsd(a->to)) {
+	if (o->counter == 0 && !build_fbsd_is(a->to)) {
 		dray_fail(e, DRAY_E_USAGE, "--counter is missing");
 		return dray_hint(e, "give each release of a product a higher number than the one before");
 	}
@@ -247,7 +241,7 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u keys", DRAY_SLOT_SIGS_MAX);
 	if (o->pass_file != NULL && o->keys.n == 0)
 		return dray_fail(e, DRAY_E_USAGE, "--passphrase-file goes with --key only");
-	if (o->slim && a->from.n == 0 && a->history.n == 0 && !is_fbsd(a->to))
+	if (o->slim && a->from.n == 0 && a->history.n == 0 && !build_fbsd_is(a->to))
 		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from or --history: without a base all copies are full");
 	if (o->no_cache && o->cache_dir != NULL)
 		return dray_fail(e, DRAY_E_USAGE, "--cache and --no-cache exclude each other");

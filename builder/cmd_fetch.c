@@ -81,7 +81,7 @@ fetch(struct fetching *f, const char *spec, struct dray_err *e)
 {
 	const bool wanted[BUILD_FBSD_FILES] = { true, true, true };
 	struct build_fbsd_meta *m = NULL;
-	struct build_fbsd_server s;
+	struct build_fbsd_server s = { .fetch = NULL };
 	char release[65], arch[33], quoted[200];
 	int rc = -1;
 

@@ -15,6 +15,8 @@
 #include "dray/path.h"
 #include "tool/tool.h"
 
+#define SPEC "freebsd-update:"
+
 struct loading {
 	struct build_fbsd_server server;
 	struct build_fbsd_meta *meta;
@@ -35,10 +37,16 @@ struct source {
 	struct build_spool *spool;
 };
 
+bool
+build_fbsd_is(const char *spec)
+{
+	return strncmp(spec, SPEC, strlen(SPEC)) == 0;
+}
+
 int
 build_fbsd_spec(const char *spec, char release[65], char arch[33], struct dray_err *e)
 {
-	const char *p = spec + strlen(BUILD_FBSD_SPEC), *slash = strchr(p, '/');
+	const char *p = build_fbsd_is(spec) ? spec + strlen(SPEC) : "", *slash = strchr(p, '/');
 
 	if (slash != NULL && slash - p < 65 && strlen(slash + 1) < 33) {
 		snprintf(release, 65, "%.*s", (int)(slash - p), p);

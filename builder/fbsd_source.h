@@ -23,7 +23,8 @@ struct build_fbsd_opts {
 	struct build_fbsd_parts parts;	/* components */
 };
 
-#define BUILD_FBSD_SPEC "freebsd-update:"
+/** build_fbsd_is - does @spec name such a source, rightly or not? */
+bool build_fbsd_is(const char *spec);
 
 /** build_fbsd_spec - cut "freebsd-update:13.2-RELEASE/amd64" up; DRAY_E_USAGE for what is none */
 DRAY_MUST_CHECK int build_fbsd_spec(const char *spec, char release[65], char arch[33], struct dray_err *e);

@@ -96,7 +96,7 @@ parse(const char *spec, struct build_source *s, struct dray_err *e)
 		}
 		return 0;
 	}
-	if (strncmp(spec, BUILD_FBSD_SPEC, strlen(BUILD_FBSD_SPEC)) == 0) {
+	if (build_fbsd_is(spec)) {
 		char release[65], arch[33];
 
 		s->kind = BUILD_SOURCE_FBSD;

@@ -125,6 +125,10 @@ run "$DRAY" fetch freebsd-update:13.3-RELEASE/amd64 --server "file://$T/site" --
 refused 2 "the server has no file://$T/site/13.3-RELEASE/amd64/latest.ssl" 'is the release named as the server names it'
 run "$DRAY" fetch freebsd-update:13.2-RELEASE --server "file://$T/site" --keyprint "$KEYPRINT" --fetched store
 refused 2 'no release and architecture' 'freebsd-update:14.0-RELEASE/amd64'
+for spec in x 13.2-RELEASE/amd64 freebsd_update:$R; do
+	run "$DRAY" fetch "$spec" --server "file://$T/site" --keyprint "$KEYPRINT" --fetched store
+	refused 2 "$spec: no release and architecture" 'write freebsd-update:RELEASE/ARCH'
+done
 run "$DRAY" fetch freebsd-update:$R --server "ftp://host" --keyprint "$KEYPRINT" --fetched store
 refused 2 'the server "ftp://host": no such kind of URL'
 run "$DRAY" fetch freebsd-update:$R --server "file://$T/site" --keyprint 12 --fetched store
