@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "builder/build.h"
 #include "builder/parts.h"
@@ -18,15 +17,6 @@
 #include "builder/source.h"
 #include "builder/temp.h"
 #include "dray/bundle.h"
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* is folder @path, of which the last parts may be missing, @tree or beneath it? */
 static bool
@@ -408,7 +398,7 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	struct build_note *notes = NULL;
 	struct dray_key *keys[DRAY_SLOT_SIGS_MAX] = { NULL };
 	struct build_work work = { .threads = (unsigned)o->common->jobs, .common = o->common };
-	int64_t at = now_ms();
+	int64_t at = tool_now_ms();
 	int rc = -1;
 
 	if (d == NULL) {
@@ -423,19 +413,19 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0)
 		goto out;
 	describe(o, r, d);
-	r->scan_ms = now_ms() - at;
+	r->scan_ms = tool_now_ms() - at;
 	if (pack(o, r, &rs, e) != 0)
 		goto out;
-	at = now_ms();
+	at = tool_now_ms();
 	if (build_write(t->fd, d, rs, r->packed, notes, o->notes.n, o->level, &work, &r->sizes, e) != 0 ||
 	    (o->keys.n > 0 &&
 	    build_sign_fd(t->fd, (const struct dray_key *const *)keys, o->keys.n, false, e) != 0))
 		goto out;
-	r->write_ms = now_ms() - at;
+	r->write_ms = tool_now_ms() - at;
 	at += r->write_ms;
 	if (check(o, r, t->fd, e) != 0)
 		goto out;
-	r->check_ms = now_ms() - at;
+	r->check_ms = tool_now_ms() - at;
 	if (tool_signal_seen() != 0) {
 		dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 		goto out;

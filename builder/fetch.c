@@ -3,7 +3,6 @@
  */
 #include <assert.h>
 #include <curl/curl.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "builder/fetch.h"
 #include "builder/srv.h"
 #include "builder/temp.h"
+#include "tool/tool.h"
 
 enum { PARALLEL = 4, PARALLEL_MOST = 64, TRIES = 5, WAIT_MS = 200, CONNECT_S = 15, STALL_S = 30 };
 
@@ -40,15 +40,6 @@ struct build_fetch {
 	struct slot *v;
 	size_t n;
 };
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static size_t
 take(char *p, size_t one, size_t n, void *ctx)
@@ -316,7 +307,7 @@ ended(struct build_fetch *f, struct slot *s, const struct build_fetch_flow *w, C
 			return -1;
 		if (!s->full && !s->large && retry(code, status) && s->tries < TRIES) {
 			s->state = WAITING;
-			s->again_ms = now_ms() + ((int64_t)f->o.wait_ms << (s->tries - 1));
+			s->again_ms = tool_now_ms() + ((int64_t)f->o.wait_ms << (s->tries - 1));
 			return 0;
 		}
 		got = BUILD_GOT_ERROR;
@@ -332,7 +323,7 @@ static int
 feed(struct build_fetch *f, const struct build_fetch_flow *w, bool *more, bool *busy, int64_t *wait_ms,
     struct dray_err *e)
 {
-	int64_t now = now_ms();
+	int64_t now = tool_now_ms();
 
 	*busy = false;
 	*wait_ms = 500;
@@ -380,7 +371,7 @@ collect(struct build_fetch *f, const struct build_fetch_flow *w, bool *more, str
 int
 build_fetch_run(struct build_fetch *f, const struct build_fetch_flow *w, struct dray_err *e)
 {
-	bool more = true, busy, ended_some;
+	bool more = true, busy, ended_some, good;
 	int64_t wait_ms;
 	int running, rc = -1;
 
@@ -396,10 +387,13 @@ build_fetch_run(struct build_fetch *f, const struct build_fetch_flow *w, struct 
 			break;
 		}
 		ended_some = false;
-		if (curl_multi_perform(f->m, &running) == CURLM_OK && collect(f, w, &ended_some, e) != 0)
+		good = curl_multi_perform(f->m, &running) == CURLM_OK;
+		if (good && collect(f, w, &ended_some, e) != 0)
 			break;
 		more = more || ended_some;
-		if (!ended_some && curl_multi_poll(f->m, NULL, 0, (int)wait_ms, NULL) != CURLM_OK) {
+		if (good && !ended_some)
+			good = curl_multi_poll(f->m, NULL, 0, (int)wait_ms, NULL) == CURLM_OK;
+		if (!good) {
 			dray_fail(e, DRAY_E_IO, "the library for transfers fails");
 			break;
 		}

@@ -4,22 +4,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "builder/pack_in.h"
 #include "builder/temp.h"
 #include "dray/descriptor.h"
 #include "dray/pool.h"
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int
 pack_one(void *ctx, unsigned worker, size_t i, struct dray_err *e)
@@ -143,7 +133,7 @@ build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct bu
 {
 	struct build_packed *to = calloc(1, sizeof(*to));
 	struct packer k = { .o = o, .rs = rs, .to = to, .work = { .threads = o->threads, .common = o->common } };
-	int64_t at = now_ms();
+	int64_t at = tool_now_ms();
 	int rc = -1;
 
 	*out = NULL;
@@ -156,12 +146,12 @@ build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct bu
 	}
 	if (plan(&k, e) != 0)
 		goto out;
-	to->look_ms = now_ms() - at;
+	to->look_ms = tool_now_ms() - at;
 	at += to->look_ms;
 	if (encode_all(&k, e) != 0 || weigh(&k, e) != 0 ||
 	    build_pack_rows(rs, &k.plan, k.results, o->slim, to, e) != 0)
 		goto out;
-	to->encode_ms = now_ms() - at;
+	to->encode_ms = tool_now_ms() - at;
 	*out = to;
 	to = NULL;
 	rc = 0;

@@ -28,8 +28,8 @@ struct tool_ticker {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool line_shown;
 
-static int64_t
-monotonic_ms(void)
+int64_t
+tool_now_ms(void)
 {
 	struct timespec t;
 
@@ -37,7 +37,7 @@ monotonic_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-struct tool_clock tool_clock = { monotonic_ms, true };
+struct tool_clock tool_clock = { tool_now_ms, true };
 
 static void
 clear_locked(void)

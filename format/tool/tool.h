@@ -88,6 +88,9 @@ void tool_progress_end(struct tool_progress *p, bool whole);
 void tool_signals(void);
 int tool_signal_seen(void);	/* the signal or 0 */
 
+/** tool_now_ms - milliseconds of a clock that only goes forward */
+int64_t tool_now_ms(void);
+
 extern const char *tool_prog;	/* "dray" or "dray-install" */
 
 #endif
