@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "builder/build.h"
-#include "builder/parts.h"
 #include "builder/history.h"
 #include "builder/pack.h"
+#include "builder/parts.h"
 #include "builder/resolve.h"
 #include "builder/sign.h"
 #include "builder/source.h"
@@ -250,18 +250,14 @@ static int
 take_parts(struct build_opts *o, struct dray_err *e)
 {
 	struct build_release *all[2 * DRAY_MAX_BASES + 1];
-	static const char *const phases[] = { "kernel", "world", "cleanup" };
 	struct build_layout *l = o->layout;
 
 	for (size_t i = 0; i < o->n_inputs; i++)
 		all[i] = o->inputs[i].release;
 	if (build_parts_join(all, o->n_inputs, l, e) != 0)
 		return -1;
-	if (all[o->n_inputs - 1]->n_parts == 0 || l->n_phases > 0)
-		return 0;
-	l->freebsd = true;
-	for (; l->n_phases < sizeof(phases) / sizeof(phases[0]); l->n_phases++)
-		snprintf(l->phases[l->n_phases].name, sizeof(l->phases[0].name), "%s", phases[l->n_phases]);
+	if (all[o->n_inputs - 1]->n_parts > 0 && l->n_phases == 0)
+		build_layout_freebsd(l);
 	return 0;
 }
 

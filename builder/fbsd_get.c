@@ -9,7 +9,6 @@
 
 #include "builder/fbsd_get.h"
 #include "builder/fbsd_tp.h"
-#include "builder/temp.h"
 #include "dray/num.h"
 
 const char *const build_fbsd_file_name[BUILD_FBSD_FILES] = { "INDEX-ALL", "INDEX-NEW", "INDEX-OLD" };
@@ -138,6 +137,7 @@ get_key(struct build_fbsd_server *s, struct build_fbsd_meta *m, struct dray_err 
 			return -1;
 		if (memcmp(sum, s->keyprint, 32) == 0)
 			return build_fbsd_text_put(&m->key, (const uint8_t *)buf, (size_t)n, e);
+		build_fbsd_store_drop(s->store, name);
 	}
 	return must_ask(s, m, "pub.ssl", DRAY_FBSD_KEY_MAX, &m->key, e);
 }
@@ -201,29 +201,12 @@ get_tindex(struct build_fbsd_server *s, const struct build_fbsd_meta *m, const s
 	return build_fbsd_object(s, &w, &o, &size, e);
 }
 
-/* keep a text that a patch made, as the server would have sent it */
 static int
-keep_text(struct build_fbsd_server *s, const uint8_t sha256[32], const struct build_fbsd_text *t, struct dray_err *e)
+fill_text(void *ctx, struct build_gzip *g, struct dray_err *e)
 {
-	struct build_fbsd_new file;
-	struct build_gzip g;
-	char name[100];
-	int rc;
+	const struct build_fbsd_text *t = ctx;
 
-	if (build_fbsd_store_new(s->store, &file, e) != 0)
-		return -1;
-	rc = build_gzip_begin(&g, file.fd, e);
-	if (rc == 0) {
-		rc = build_gzip_put(&g, t->p, t->len, e);
-		if (build_gzip_end(&g, rc == 0, e) != 0)
-			rc = -1;
-	}
-	if (rc != 0) {
-		build_fbsd_store_forget(s->store, &file);
-		return -1;
-	}
-	build_fbsd_name('m', sha256, name);
-	return build_fbsd_store_keep(s->store, &file, name, e);
+	return build_gzip_put(g, t->p, t->len, e);
 }
 
 static int
@@ -234,13 +217,18 @@ patch_text(struct build_fbsd_server *s, const uint8_t wanted[32], const struct b
 	const struct build_gunzip o = { .max = DRAY_FBSD_INDEX_MAX, .put = build_fbsd_text_put, .ctx = &patch };
 	uint8_t sum[32];
 	uint64_t size;
+	char name[100];
 	int rc = -1;
 
 	if (build_gunzip_fd(fd, &o, s->h, sum, &size, e) == 0 && build_fbsd_text_put(&patch, sum, 0, e) == 0 &&
 	    build_fbsd_tp_apply(old->p, old->len, patch.p, patch.len, &made.p, &made.len, e) == 0 &&
 	    dray_sha256_once(s->h, made.p, made.len, sum, e) == 0)
-		rc = memcmp(sum, wanted, 32) == 0 ? keep_text(s, wanted, &made, e) :
-		    dray_fail(e, DRAY_E_FORMAT, "the patched file has another hash");
+		rc = memcmp(sum, wanted, 32) == 0 ? 0 : dray_fail(e, DRAY_E_FORMAT, "the patched file has another hash");
+	/* kept as the server would have sent it */
+	if (rc == 0) {
+		build_fbsd_name('m', wanted, name);
+		rc = build_fbsd_store_deflate(s->store, name, fill_text, &made, e);
+	}
 	free(patch.p);
 	free(made.p);
 	return rc;
@@ -320,7 +308,7 @@ get_all(struct build_fbsd_server *s, struct build_fbsd_meta *m, const bool wante
 	if (get_tag(s, m, known ? &last : NULL, e) != 0)
 		return -1;
 	name_by_print(s, "pub", NULL, name);
-	if (build_fbsd_store_write(s->store, name, m->key.p, m->key.len, e) != 0)
+	if (!build_fbsd_store_has(s->store, name) && build_fbsd_store_write(s->store, name, m->key.p, m->key.len, e) != 0)
 		return -1;
 	if (known && memcmp(last.tindex, m->tag.tindex, 32) != 0) {
 		build_fbsd_name('t', last.tindex, name);
@@ -354,7 +342,6 @@ build_fbsd_meta_get(struct build_fbsd_server *s, const char *release, const char
 	snprintf(m->release, sizeof(m->release), "%s", release);
 	snprintf(m->arch, sizeof(m->arch), "%s", arch);
 	snprintf(m->dir, sizeof(m->dir), "%s/%s", release, arch);
-	memcpy(m->keyprint, s->keyprint, 32);
 	if (get_all(s, m, wanted, e) != 0) {
 		build_fbsd_meta_free(m);
 		return -1;

@@ -24,7 +24,6 @@ struct build_fbsd_text {
 struct build_fbsd_meta {		/* of one release and architecture at its newest patch level */
 	char release[65], arch[33], dir[100];	/* dir: "13.2-RELEASE/amd64" */
 	struct dray_fbsd_tag tag;
-	uint8_t keyprint[32];
 	struct build_fbsd_text key, sig, tindex;	/* as they came: pub.ssl, latest.ssl, t/HASH */
 	struct build_fbsd_text file[BUILD_FBSD_FILES];
 	uint8_t sha256[BUILD_FBSD_FILES][32];

@@ -35,8 +35,9 @@ by_hash(const struct build_release *r, size_t *n)
 }
 
 static int
-deflate_content(struct build_gzip *g, const struct build_reader *in, struct dray_err *e)
+fill_content(void *ctx, struct build_gzip *g, struct dray_err *e)
 {
+	const struct build_reader *in = ctx;
 	uint8_t buf[65536];
 	uint64_t at = 0;
 
@@ -58,25 +59,15 @@ static int
 take(struct build_fbsd_server *s, const struct build_release *r, const struct build_node *nd, const char *name,
     struct dray_err *e)
 {
-	struct build_fbsd_new file;
 	struct build_reader in;
-	struct build_gzip g;
 	int rc;
 
 	if (r->open(r, nd, &in, e) != 0)
 		return -1;
-	rc = build_fbsd_store_new(s->store, &file, e);
-	if (rc == 0 && (rc = build_gzip_begin(&g, file.fd, e)) == 0) {
-		rc = deflate_content(&g, &in, e);
-		if (build_gzip_end(&g, rc == 0, e) != 0)
-			rc = -1;
-	}
+	rc = build_fbsd_store_deflate(s->store, name, fill_content, &in, e);
 	if (in.owned)
 		close(in.fd);
-	if (rc == 0)
-		return build_fbsd_store_keep(s->store, &file, name, e);
-	build_fbsd_store_forget(s->store, &file);
-	return build_path_err(e, r, nd->path, nd->len);
+	return rc == 0 ? 0 : build_path_err(e, r, nd->path, nd->len);
 }
 
 int

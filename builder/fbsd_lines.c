@@ -36,8 +36,8 @@ build_fbsd_parts_add(struct build_fbsd_parts *p, const char *list, struct dray_e
 	}
 }
 
-static bool
-part_covers(const char *part, const struct dray_fbsd_line *l)
+bool
+build_fbsd_part_covers(const char *part, const struct dray_fbsd_line *l)
 {
 	const char *slash = strchr(part, '/');
 
@@ -51,7 +51,7 @@ bool
 build_fbsd_parts_want(const struct build_fbsd_parts *p, const struct dray_fbsd_line *l)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (part_covers(p->v[i], l))
+		if (build_fbsd_part_covers(p->v[i], l))
 			return true;
 	return p->n == 0;
 }
@@ -245,7 +245,7 @@ check_parts(const struct build_fbsd_lines *all, const struct reading *r, const s
 	for (size_t i = 0; i < parts->n; i++) {
 		size_t k = 0;
 
-		while (k < all->n && !part_covers(parts->v[i], &all->v[k]))
+		while (k < all->n && !build_fbsd_part_covers(parts->v[i], &all->v[k]))
 			k++;
 		if (k < all->n)
 			continue;

@@ -27,6 +27,9 @@ struct build_fbsd_parts {		/* which components: "world" for all beneath it, "wor
 /** build_fbsd_parts_add - from a list "world/base,kernel"; DRAY_E_USAGE for what is none */
 DRAY_MUST_CHECK int build_fbsd_parts_add(struct build_fbsd_parts *p, const char *list, struct dray_err *e);
 
+/** build_fbsd_part_covers - is @l of the component @part, "world/base", or beneath it, "world"? */
+bool build_fbsd_part_covers(const char *part, const struct dray_fbsd_line *l);
+
 /** build_fbsd_parts_want - is the component of @l asked for? */
 bool build_fbsd_parts_want(const struct build_fbsd_parts *p, const struct dray_fbsd_line *l);
 

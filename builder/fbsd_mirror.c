@@ -41,17 +41,24 @@ begin_file(struct mirror *w, struct dray_err *e)
 	return build_temp_make(w->dir, w->temp, &w->fd, e);
 }
 
+static void
+drop_file(struct mirror *w)
+{
+	(void)unlinkat(w->dir, w->temp, 0);
+	close(w->fd);
+}
+
 /* synced, as it is to be carried away; its folder once at the end */
 static int
 end_file(struct mirror *w, const char *name, struct dray_err *e)
 {
-	int rc = fchmod(w->fd, 0644) == 0 && fsync(w->fd) == 0 && renameat(w->dir, w->temp, w->dir, name) == 0 ? 0 :
-	    dray_fail_errno(e, "cannot be written");
-
-	if (rc != 0)
-		(void)unlinkat(w->dir, w->temp, 0);
-	close(w->fd);
-	return rc;
+	if (fchmod(w->fd, 0644) == 0 && fsync(w->fd) == 0 && renameat(w->dir, w->temp, w->dir, name) == 0) {
+		close(w->fd);
+		return 0;
+	}
+	dray_fail_errno(e, "cannot be written");
+	drop_file(w);
+	return -1;
 }
 
 static int
@@ -60,8 +67,7 @@ write_text(struct mirror *w, const char *name, const struct build_fbsd_text *t, 
 	if (begin_file(w, e) != 0)
 		return dray_wrap(e, "%s", name);
 	if (put(w, (const uint8_t *)t->p, t->len, e) != 0) {
-		(void)unlinkat(w->dir, w->temp, 0);
-		close(w->fd);
+		drop_file(w);
 		return dray_wrap(e, "%s", name);
 	}
 	return end_file(w, name, e) != 0 ? dray_wrap(e, "%s", name) : 0;
@@ -97,8 +103,7 @@ copy(struct mirror *w, int from, const char *name, struct dray_err *e)
 		return end_file(w, name, e);
 	if (n < 0)
 		dray_fail_errno(e, "cannot be read");
-	(void)unlinkat(w->dir, w->temp, 0);
-	close(w->fd);
+	drop_file(w);
 	return -1;
 }
 
@@ -107,14 +112,14 @@ static int
 write_object(struct mirror *w, const struct build_fbsd_want *v, struct dray_err *e)
 {
 	const struct build_gunzip nobody = { .put = NULL };
-	char name[100], flat[100], hex[65];
+	char name[100], flat[100];
 	uint64_t size;
 	int from, old, rc = 0;
 
 	if (build_fbsd_object(w->s, v, &nobody, &size, e) != 0)
 		return -1;
 	build_fbsd_name(v->kind, v->sha256, name);
-	snprintf(flat, sizeof(flat), "%c/%s%s", v->kind, dray_hex(v->sha256, 32, hex), v->kind == 't' ? "" : ".gz");
+	build_fbsd_server_name(v->kind, v->sha256, flat);
 	if ((from = build_fbsd_store_object(w->s->store, name)) == -1)
 		return dray_fail_errno(e, "%s/%s", build_fbsd_store_path(w->s->store), name);
 	old = openat(w->dir, flat, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

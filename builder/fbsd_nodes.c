@@ -28,11 +28,8 @@ held_cmp(const void *pa, const void *pb)
 static uint64_t
 part_of(const struct build_release *r, const struct dray_fbsd_line *l)
 {
-	char name[140];
-
-	snprintf(name, sizeof(name), "%.*s/%.*s", (int)l->component_len, l->component, (int)l->sub_len, l->sub);
 	for (size_t i = 0; i < r->n_parts; i++)
-		if (strcmp(r->part_names[i], name) == 0)
+		if (build_fbsd_part_covers(r->part_names[i], l))
 			return UINT64_C(1) << i;
 	return 0;
 }
@@ -84,18 +81,13 @@ name_cmp(const void *a, const void *b)
 static int
 name_parts(struct build_release *r, const struct build_fbsd_lines *l, struct dray_err *e)
 {
-	const struct dray_fbsd_line *last = NULL;
-
 	if ((r->part_names = calloc(DRAY_MAX_COMPONENTS, sizeof(r->part_names[0]))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	assert(l->n == 0 || l->v != NULL);
-	for (size_t i = 0; i < l->n; last = &l->v[i++]) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct dray_fbsd_line *at = &l->v[i];
 
-		/* most lines have the one of the line before */
-		if ((last != NULL && last->component_len == at->component_len && last->sub_len == at->sub_len &&
-		    memcmp(last->component, at->component, at->component_len) == 0 &&
-		    memcmp(last->sub, at->sub, at->sub_len) == 0) || part_of(r, at) != 0)
+		if (part_of(r, at) != 0)
 			continue;
 		if (r->n_parts == DRAY_MAX_COMPONENTS || at->component_len + at->sub_len > 63)
 			return dray_fail(e, DRAY_E_FORMAT, "more than %u components, or one with a name of more than 64 bytes",

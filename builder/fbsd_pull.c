@@ -33,9 +33,10 @@ most(char kind)
 static void
 path_of(const struct build_fbsd_want *w, char path[400])
 {
-	char hex[65];
+	char name[100];
 
-	snprintf(path, 400, "%s/%c/%s%s", w->dir, w->kind, dray_hex(w->sha256, 32, hex), w->kind == 't' ? "" : ".gz");
+	build_fbsd_server_name(w->kind, w->sha256, name);
+	snprintf(path, 400, "%s/%s", w->dir, name);
 }
 
 static int

@@ -284,7 +284,7 @@ set_facts(struct loading *l, struct dray_err *e)
 
 	if (f == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	*f = (struct build_facts){ .counter = build_fbsd_counter(l->meta->release, l->meta->tag.patch), .eol = l->meta->tag.eol };
+	*f = (struct build_facts){ .counter = build_fbsd_counter(l->meta->release, l->meta->tag.patch) };
 	snprintf(f->product, sizeof(f->product), "FreeBSD-%s", l->meta->arch);
 	if (l->meta->tag.patch == 0)
 		snprintf(f->version, sizeof(f->version), "%s", l->meta->release);

@@ -85,11 +85,18 @@ build_fbsd_name(char kind, const uint8_t sha256[32], char name[100])
 {
 	char hex[65];
 
-	dray_hex(sha256, 32, hex);
-	if (kind == 'f')
-		snprintf(name, 100, "f/%.2s/%s.gz", hex, hex);
+	if (kind == 'f')	/* of these there are too many for one folder */
+		snprintf(name, 100, "f/%.2s/%s.gz", dray_hex(sha256, 32, hex), hex);
 	else
-		snprintf(name, 100, "%c/%s%s", kind, hex, kind == 'm' ? ".gz" : "");
+		build_fbsd_server_name(kind, sha256, name);
+}
+
+void
+build_fbsd_server_name(char kind, const uint8_t sha256[32], char name[100])
+{
+	char hex[65];
+
+	snprintf(name, 100, "%c/%s%s", kind, dray_hex(sha256, 32, hex), kind == 't' ? "" : ".gz");
 }
 
 bool
@@ -171,6 +178,27 @@ build_fbsd_store_keep(struct build_fbsd_store *s, struct build_fbsd_new *n, cons
 	}
 	dray_fail_errno(e, "%s/%s: cannot be renamed to its name", s->path, name);
 	build_fbsd_store_forget(s, n);
+	return -1;
+}
+
+int
+build_fbsd_store_deflate(struct build_fbsd_store *s, const char *name,
+    int (*fill)(void *ctx, struct build_gzip *g, struct dray_err *e), void *ctx, struct dray_err *e)
+{
+	struct build_fbsd_new n;
+	struct build_gzip g;
+	int rc;
+
+	if (build_fbsd_store_new(s, &n, e) != 0)
+		return -1;
+	if ((rc = build_gzip_begin(&g, n.fd, e)) == 0) {
+		rc = fill(ctx, &g, e);
+		if (build_gzip_end(&g, rc == 0, e) != 0)
+			rc = -1;
+	}
+	if (rc == 0)
+		return build_fbsd_store_keep(s, &n, name, e);
+	build_fbsd_store_forget(s, &n);
 	return -1;
 }
 

@@ -28,8 +28,11 @@ DRAY_MUST_CHECK int build_fbsd_store_open(const char *path, struct build_fbsd_st
 void build_fbsd_store_close(struct build_fbsd_store *s);
 const char *build_fbsd_store_path(const struct build_fbsd_store *s);
 
-/** build_fbsd_name - "t/HASH", "m/HASH.gz", "f/ab/HASH.gz" */
+/** build_fbsd_name - in the store: "t/HASH", "m/HASH.gz", "f/ab/HASH.gz" */
 void build_fbsd_name(char kind, const uint8_t sha256[32], char name[100]);
+
+/** build_fbsd_server_name - the same with a server, beneath RELEASE/ARCH: "t/HASH", "m/HASH.gz", "f/HASH.gz" */
+void build_fbsd_server_name(char kind, const uint8_t sha256[32], char name[100]);
 
 /** build_fbsd_store_has - does an object of that name stand there? It may be damaged */
 bool build_fbsd_store_has(const struct build_fbsd_store *s, const char *name);
@@ -49,6 +52,10 @@ DRAY_MUST_CHECK int build_fbsd_store_new(struct build_fbsd_store *s, struct buil
 DRAY_MUST_CHECK int build_fbsd_store_keep(struct build_fbsd_store *s, struct build_fbsd_new *n, const char *name,
     struct dray_err *e);
 void build_fbsd_store_forget(struct build_fbsd_store *s, struct build_fbsd_new *n);
+
+/** build_fbsd_store_deflate - an object of what @fill puts, as gzip. @name: taken on trust, as every read checks */
+DRAY_MUST_CHECK int build_fbsd_store_deflate(struct build_fbsd_store *s, const char *name,
+    int (*fill)(void *ctx, struct build_gzip *g, struct dray_err *e), void *ctx, struct dray_err *e);
 
 /** build_fbsd_store_read - a small object as it is into @buf; Return: bytes; -1: not there, or larger than @cap */
 long build_fbsd_store_read(const struct build_fbsd_store *s, const char *name, void *buf, size_t cap);

@@ -50,11 +50,10 @@ next(const char *text, size_t len, size_t *at, struct line *out)
 	return true;
 }
 
-/* does @l begin with one of the prefixes? They are in order; of those that could, the longest stands last */
+/* does @l begin with one of the prefixes? They end behind the third '|' and are in order, so only one can be it */
 static bool
 taken(const struct lines *minus, const struct line *l)
 {
-	/* a prefix ends behind the third '|', so at most one can fit */
 	size_t bars = 0, len = 0;
 	struct line key;
 

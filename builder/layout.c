@@ -1,6 +1,7 @@
 /*
  * layout.c - patterns, and which of them a path falls to.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,18 @@ pick(const struct build_part *v, size_t n, const char *path, size_t len)
 	return rest;
 }
 
+enum { KERNEL, WORLD, CLEANUP, PHASES };	/* of FreeBSD */
+
+void
+build_layout_freebsd(struct build_layout *l)
+{
+	static const char *const names[PHASES] = { [KERNEL] = "kernel", [WORLD] = "world", [CLEANUP] = "cleanup" };
+
+	l->freebsd = true;
+	for (l->n_phases = 0; l->n_phases < PHASES; l->n_phases++)
+		snprintf(l->phases[l->n_phases].name, sizeof(l->phases[0].name), "%s", names[l->n_phases]);
+}
+
 /* "libfoo.so.5", wherever it lies */
 static bool
 is_library(const char *path, size_t len)
@@ -82,7 +95,6 @@ is_library(const char *path, size_t len)
 static uint8_t
 freebsd_phase(const struct build_layout *l, const char *path, size_t len, const struct build_fact *fact)
 {
-	enum { KERNEL, WORLD, CLEANUP };
 	const bool boot = dray_path_under(path, len, "boot", 4);
 
 	if (!fact->gone)

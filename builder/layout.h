@@ -43,7 +43,7 @@ struct build_fact {		/* what the releases say of a path */
 struct build_layout {
 	struct build_part components[DRAY_MAX_COMPONENTS], phases[DRAY_MAX_PHASES];
 	size_t n_components, n_phases;		/* 0: one of each, called "main" */
-	bool freebsd;				/* the phases are "kernel", "world" and "cleanup" by what a path is */
+	bool freebsd;				/* build_layout_freebsd */
 	struct build_patterns config;		/* config files */
 	struct build_patterns not_config;	/* ... but not these */
 
@@ -58,6 +58,9 @@ DRAY_MUST_CHECK int build_patterns_add(struct build_patterns *p, const char *tex
 
 /** build_patterns_cover - the first that covers @path (see dray_glob_covers), or NULL */
 const char *build_patterns_cover(const struct build_patterns *p, const char *path, size_t len);
+
+/** build_layout_freebsd - the phases "kernel", "world" and "cleanup", and by what a path is which it falls to */
+void build_layout_freebsd(struct build_layout *l);
 
 /**
  * build_layout_add - decide for the next path, in path order
