@@ -66,3 +66,16 @@ build_arena_free(struct build_arena *a)
 	}
 	a->top = NULL;
 }
+
+void *
+build_grow(void *v, size_t n, size_t *cap, size_t item)
+{
+	size_t more = *cap == 0 ? 256 : *cap * 2;
+
+	if (n < *cap)
+		return v;
+	if (more > SIZE_MAX / item || (v = realloc(v, more * item)) == NULL)
+		return NULL;
+	*cap = more;
+	return v;
+}

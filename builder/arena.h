@@ -19,4 +19,11 @@ char *build_arena_copy(struct build_arena *a, const void *p, size_t len);
 
 void build_arena_free(struct build_arena *a);
 
+/**
+ * build_grow - room for one more item in an array that grows by doubling
+ * @v, @n, @cap: malloc'ed or NULL; items in it, and those there is room for, which changes
+ * Return: the array, or NULL when memory is out; @v is then still the caller's.
+ */
+void *build_grow(void *v, size_t n, size_t *cap, size_t item);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/arena.h"
 #include "builder/fbsd_lines.h"
 #include "dray/path.h"
 
@@ -59,16 +60,11 @@ build_fbsd_parts_want(const struct build_fbsd_parts *p, const struct dray_fbsd_l
 static int
 append(struct build_fbsd_lines *l, const struct dray_fbsd_line *line, struct dray_err *e)
 {
-	if (l->n == l->cap) {
-		size_t cap = l->cap == 0 ? 4096 : l->cap * 2;
-		struct dray_fbsd_line *v;
+	struct dray_fbsd_line *v = build_grow(l->v, l->n, &l->cap, sizeof(*v));
 
-		/* rows of a bundle are 32 bits wide */
-		if (cap > UINT32_MAX || cap > SIZE_MAX / sizeof(*v) || (v = realloc(l->v, cap * sizeof(*v))) == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		l->v = v;
-		l->cap = cap;
-	}
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	l->v = v;
 	l->v[l->n++] = *line;
 	return 0;
 }

@@ -2,10 +2,10 @@
  * fbsd_tp.c - text patches of metadata files.
  */
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/arena.h"
 #include "builder/fbsd_tp.h"
 
 struct line { const char *p; size_t len; };
@@ -15,15 +15,11 @@ struct lines { struct line *v; size_t n, cap; };
 static bool
 push(struct lines *l, const char *p, size_t len)
 {
-	if (l->n == l->cap) {
-		size_t cap = l->cap == 0 ? 1024 : l->cap * 2;
-		struct line *v = cap > SIZE_MAX / sizeof(*v) ? NULL : realloc(l->v, cap * sizeof(*v));
+	struct line *v = build_grow(l->v, l->n, &l->cap, sizeof(*v));
 
-		if (v == NULL)
-			return false;
-		l->v = v;
-		l->cap = cap;
-	}
+	if (v == NULL)
+		return false;
+	l->v = v;
 	l->v[l->n++] = (struct line){ p, len };
 	return true;
 }

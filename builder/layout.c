@@ -5,20 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/arena.h"
 #include "builder/layout.h"
 #include "dray/glob.h"
 #include "dray/path.h"
-
-static void *
-grow(void *v, size_t *cap, size_t item)
-{
-	size_t n = *cap == 0 ? 64 : *cap * 2;
-
-	if (n > SIZE_MAX / item || (v = realloc(v, n * item)) == NULL)
-		return NULL;
-	*cap = n;
-	return v;
-}
 
 int
 build_patterns_add(struct build_patterns *p, const char *text, struct dray_err *e)
@@ -29,11 +19,9 @@ build_patterns_add(struct build_patterns *p, const char *text, struct dray_err *
 	if (!dray_glob_ok(text, strlen(text), &why))
 		return dray_fail(e, DRAY_E_USAGE, "the pattern \"%s\" will not do: %s",
 		    dray_quote(text, strlen(text), quoted, sizeof(quoted)), why);
-	if (p->n == p->cap) {
-		if ((v = grow(p->v, &p->cap, sizeof(*v))) == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		p->v = v;
-	}
+	if ((v = build_grow(p->v, p->n, &p->cap, sizeof(*v))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	p->v = v;
 	p->v[p->n++] = text;
 	return 0;
 }
@@ -122,11 +110,9 @@ build_layout_add(struct build_layout *l, const char *path, size_t len, const str
 		p.phase = (uint8_t)(k < l->n_phases ? k : l->n_phases - 1);
 	p.config = build_patterns_cover(&l->config, path, len) != NULL &&
 	    build_patterns_cover(&l->not_config, path, len) == NULL;
-	if (l->n_places == l->cap_places) {
-		if ((v = grow(l->places, &l->cap_places, sizeof(*l->places))) == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		l->places = v;
-	}
+	if ((v = build_grow(l->places, l->n_places, &l->cap_places, sizeof(*l->places))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	l->places = v;
 	/* paths come in order, so those above this one are a prefix of those above the last one, and the last one */
 	while (l->n_above > 0 && !dray_path_under(path, len, l->above[l->n_above - 1].path, l->above[l->n_above - 1].len))
 		l->n_above--;
@@ -134,11 +120,9 @@ build_layout_add(struct build_layout *l, const char *path, size_t len, const str
 		p.phase = freebsd_phase(l, path, len, fact);
 	for (size_t a = 0; a < l->n_above; a++)
 		l->places[l->above[a].row].components |= p.components;
-	if (l->n_above == l->cap_above) {
-		if ((v = grow(l->above, &l->cap_above, sizeof(*l->above))) == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
-		l->above = v;
-	}
+	if ((v = build_grow(l->above, l->n_above, &l->cap_above, sizeof(*l->above))) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	l->above = v;
 	l->above[l->n_above++] = (struct build_above){ path, (uint32_t)len, (uint32_t)l->n_places, !fact->gone && !fact->dir };
 	l->places[l->n_places++] = p;
 	return 0;

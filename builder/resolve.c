@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/arena.h"
 #include "builder/layout.h"
 #include "builder/merge.h"
 #include "builder/resolve.h"
@@ -63,20 +64,6 @@ give_rows(struct build_release *const *rel, size_t n, size_t *most, struct dray_
 	return 0;
 }
 
-/* room for one more; NULL when memory is out */
-static void *
-grow(void *v, size_t n, size_t *cap, size_t item)
-{
-	size_t more = *cap == 0 ? 1024 : *cap * 2;
-
-	if (n < *cap)
-		return v;
-	if (more > SIZE_MAX / item || (v = realloc(v, more * item)) == NULL)
-		return NULL;
-	*cap = more;
-	return v;
-}
-
 static int
 content_row(struct build_resolved *rs, const struct build_node *nd, uint32_t *row, struct dray_err *e)
 {
@@ -86,7 +73,7 @@ content_row(struct build_resolved *rs, const struct build_node *nd, uint32_t *ro
 		return -1;
 	if (*row < rs->n_contents)
 		return 0;
-	if ((v = grow(rs->contents, rs->n_contents, &rs->cap_contents, sizeof(*v))) == NULL)
+	if ((v = build_grow(rs->contents, rs->n_contents, &rs->cap_contents, sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	rs->contents = v;
 	rs->contents[rs->n_contents++] =
@@ -152,7 +139,7 @@ note_holder(struct build_resolved *rs, const struct spot *s, const struct build_
 			rs->olds[k].gaps |= s->gap ? bit : 0;
 			return 0;
 		}
-	if ((v = grow(rs->olds, rs->n_olds, &rs->cap_olds, sizeof(*v))) == NULL)
+	if ((v = build_grow(rs->olds, rs->n_olds, &rs->cap_olds, sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	rs->olds = v;
 	rs->olds[rs->n_olds++] = (struct build_old){ .row = nd->row, .content = row, .bases = bit,
