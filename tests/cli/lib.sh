@@ -18,6 +18,7 @@
 #	want_same A B		two files, byte for byte
 #	want_file FILE / no_file FILE
 #	tree_snapshot DIR	on stdout: every name, type, mode, owner, size, times, inode, links, bytes, xattrs
+#	tree_seen DIR		the same but for the installer's lock, which names its last holder
 #	want_unchanged DIR SNAP	DIR still is what `tree_snapshot DIR >SNAP` saw; ctime too, so no write goes unseen
 #	same_tree A B		two trees hold the same (rsync, checksums, hard links, xattrs, ACLs; not inode and ctime)
 #	no_leftover DIR		no temporary file of the builder in DIR
@@ -148,6 +149,10 @@ no_file() {
 no_leftover() {
 	left=$(find "$1" -name '.dray-tmp-*')
 	if [ -z "$left" ]; then ok "nothing left in $1"; else fail "left behind: $left"; fi
+}
+
+tree_seen() {
+	tree_snapshot "$1" | grep -v var/lib/dray/lock
 }
 
 tree_snapshot() {

@@ -29,17 +29,14 @@ repair() {
 links() {
 	stat -c '%n %h %a' root/links/*
 }
-seen() {
-	tree_snapshot root | grep -v var/lib/dray/lock
-}
 refuses() {	# STATUS TEXT ARG...
 	want=$1 text=$2
 	shift 2
-	seen >snap
+	tree_seen root >snap
 	repair "$@"
 	want_status "$want"
 	want_text "$text"
-	seen >now
+	tree_seen root >now
 	want_same snap now
 }
 

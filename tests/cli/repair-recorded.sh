@@ -17,18 +17,13 @@ mkdir -p root/var/lib
 run "$INSTALL" apply full.dray --root root --keyring ops.pub
 need_status 0
 
-# all but the lock, which names its last holder
-seen() {
-	tree_snapshot root | grep -v var/lib/dray/lock
-}
-
 # nothing to repair: nothing is written
-seen >snap
+tree_seen root >snap
 for how in '' --dry-run --json '--dry-run --json' '--exit-detail'; do
 	# shellcheck disable=SC2086
 	run "$INSTALL" repair full.dray --root root --keyring ops.pub $how
 	[ "$how" = --exit-detail ] && want_status 10 || want_status 0
-	seen >now
+	tree_seen root >now
 	want_same snap now
 done
 run "$INSTALL" status --root root --json

@@ -32,21 +32,16 @@ run "$INSTALL" apply up.dray --root root --keyring ops.pub
 need_status 0
 echo bad >root/changed
 
-# all but the lock, which names its last holder
-seen() {
-	tree_snapshot root | grep -v var/lib/dray/lock
-}
-
 refuses() {	# STATUS TEXT ARG...
 	want=$1 text=$2
 	shift 2
-	seen >snap
+	tree_seen root >snap
 	for dry in '' --dry-run; do
 		# shellcheck disable=SC2086
 		run "$INSTALL" repair "$@" --root root --keyring ops.pub $dry
 		want_status "$want"
 		want_text "$text"
-		seen >now
+		tree_seen root >now
 		want_same snap now
 	done
 }
@@ -100,11 +95,11 @@ run "$INSTALL" repair full.dray --root root --keyring ops.pub --dry-run
 want_status 0
 id=$(sed -n 's/^plan id //p' out)
 echo worse >root/changed
-seen >snap
+tree_seen root >snap
 run "$INSTALL" repair full.dray --root root --keyring ops.pub --plan "$id"
 want_status 24
 want_text 'the plan is no longer'
-seen >now
+tree_seen root >now
 want_same snap now
 
 # the floor does not rise, and does not forbid to repair an older release that was gone back to

@@ -21,17 +21,14 @@ kept=$(ls $slots)
 # a, b, d/e/x, type; gone goes as a whole
 [ "$(echo "$kept" | wc -l)" = 5 ] && ok 'five objects are kept' || fail "kept: $kept"
 
-seen() {
-	tree_snapshot root | grep -v var/lib/dray/lock
-}
 refuses() {	# TEXT
-	seen >snap
+	tree_seen root >snap
 	run "$INSTALL" rollback --root root
 	want_status 22
 	want_text "$1"
 	want_text 'hint: nothing was changed; bring var/lib/dray/tx/000001 back from a backup, or give the way back up'
 	same_tree new root
-	seen >now
+	tree_seen root >now
 	want_same snap now
 	run "$INSTALL" status --root root --json
 	want_text '"pending":"none"' out
