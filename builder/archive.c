@@ -22,6 +22,7 @@
 #include "dray/tar.h"
 
 #define TAR_BLOCK 512
+#define SOUND_MAX (64u << 20)	/* bytes unpacked to tell a damaged archive from another file: many times a block of bzip2 */
 #define EMPTY_MAX 10240		/* bytes of an empty tar: one record of the usual size. Zeros without end are a disk image */
 
 struct build_archive {
@@ -93,9 +94,9 @@ fail_kind(struct dray_err *e)
 	return dray_hint(e, "read are tar, cpio, zip and .deb, plain or compressed by gzip, xz, zstd or bzip2");
 }
 
-/* libarchive knows no format for it: does it begin as one of our kinds does? */
+/* libarchive knows no format for @s: does it begin as one of our kinds does, or was it damaged while it was packed? */
 static int
-fail_unknown(const struct build_archive *a, struct dray_err *e)
+fail_unknown(const struct build_archive *a, struct build_stream *s, struct dray_err *e)
 {
 	static const struct { const char *magic, *name; size_t at; } kinds[] = {
 		{ "PK\3\4", "zip", 0 }, { "07070", "cpio", 0 }, { "!<arch>\n", "Debian package", 0 }, { "ustar", "tar", 257 },
@@ -104,6 +105,9 @@ fail_unknown(const struct build_archive *a, struct dray_err *e)
 		if (memcmp(a->begin + kinds[i].at, kinds[i].magic, strlen(kinds[i].magic)) == 0)
 			return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: it begins like a %s and does not go on like one",
 			    kinds[i].name);
+	/* what packs it tells of damage only with a checksum that comes later */
+	if (build_stream_packed(s) && build_stream_sound(s, SOUND_MAX, e) != 0)
+		return -1;
 	return fail_kind(e);
 }
 
@@ -184,7 +188,7 @@ begin(struct build_archive *a, struct build_stream **s, bool any, struct archive
 		return -1;
 	if (build_stream_open(*reader, *s) != ARCHIVE_OK) {
 		build_stream_fail(*reader, *s, e);
-		return strstr(e->text, "Unrecognized archive format") != NULL ? fail_unknown(a, e) : -1;
+		return strstr(e->text, "Unrecognized archive format") != NULL ? fail_unknown(a, *s, e) : -1;
 	}
 	if ((rc = next_header(a, *reader, true, &a->first, e)) < 0)
 		return -1;

@@ -129,6 +129,28 @@ build_stream_rest(struct build_stream *s, uint64_t at, uint64_t zeros, bool *mor
 	return n < 0 ? -1 : 0;
 }
 
+bool
+build_stream_packed(const struct build_stream *s)
+{
+	return s->z_on || s->own_from;
+}
+
+int
+build_stream_sound(struct build_stream *s, uint64_t most, struct dray_err *e)
+{
+	const uint64_t from = s->at;
+	const uint8_t *p;
+	ssize_t n = 1;
+
+	if (s->failed) {
+		*e = s->why;
+		return -1;
+	}
+	while (n > 0 && s->at - from < most)
+		n = next_piece(s, &p, e);
+	return n < 0 ? -1 : 0;
+}
+
 int
 build_stream_fail(struct archive *a, const struct build_stream *s, struct dray_err *e)
 {

@@ -45,6 +45,12 @@ DRAY_MUST_CHECK int build_stream_peek(struct build_stream *s, const uint8_t **p,
  */
 DRAY_MUST_CHECK int build_stream_rest(struct build_stream *s, uint64_t at, uint64_t zeros, bool *more, struct dray_err *e);
 
+/** build_stream_packed - does it unpack another one? */
+bool build_stream_packed(const struct build_stream *s);
+
+/** build_stream_sound - read on for about @most bytes, or to the end: is something wrong there? DRAY_E_FORMAT then */
+DRAY_MUST_CHECK int build_stream_sound(struct build_stream *s, uint64_t most, struct dray_err *e);
+
 /** build_stream_at - bytes given so far */
 uint64_t build_stream_at(const struct build_stream *s);
 

@@ -125,6 +125,17 @@ at=$(perl -0777 -e 'open F, "<", "new/noise"; open G, "<", "whole.zip"; print in
 flip whole.zip "$at" 1500 8
 judge whole.zip 8
 
+# a flip may leave nothing of the beginning that looks like an archive, and the checksum that tells comes much later
+head -c 1000000 /dev/urandom | gzip >noise.gz
+perl -e 'open F, "+<", "noise.gz" or die; seek F, -8, 2; print F "\0\1\2\3"'
+head -c 400000 /dev/urandom | bzip2 >noise.bz2
+perl -e 'open F, "+<", "noise.bz2" or die; seek F, 10, 0; print F "\0\1\2\3"'
+for f in noise.gz noise.bz2; do
+	build $f
+	want_status 31
+	want_text "cannot build up.dray: $f: the archive is damaged"
+done
+
 # gzip files put together are one, as gzip has it; zeros that fill up a block do no harm, anything else is told
 head -c 3000 whole.tar | gzip >two.tar.gz
 tail -c +3001 whole.tar | gzip >>two.tar.gz

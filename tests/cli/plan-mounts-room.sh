@@ -90,8 +90,10 @@ for verb in plan apply; do
 done
 umount small.mnt
 
-# inodes: room for the data, none for the objects
-truncate -s 32M small.img && mkfs.ext4 -q -F -O ^has_journal -N 40 small.img && mount -o loop small.img small.mnt
+# inodes: room for the data, none for the objects. An image of its own: a loop device that somebody still looks at
+# outlives umount and would be mounted again, with what it held before.
+truncate -s 32M inodes.img && mkfs.ext4 -q -F -O ^has_journal -N 40 inodes.img && mount -o loop inodes.img small.mnt ||
+	fail 'the image of few inodes cannot be mounted'
 cp -a old/. small.mnt
 tree_snapshot small.mnt >before
 run "$INSTALL" plan up.dray --root small.mnt --keyring ops.pub
