@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "installer/files.h"
+#include "installer/sparse.h"
 #include "installer/staging.h"
 
 /* of a full recipe: the bundle itself is wrong. Of a delta: what it was built on is, and there may be another way */
@@ -34,7 +34,7 @@ write_whole(struct stage *s, struct stage_worker *w, uint32_t node, const uint8_
 
 	rc = inst_stage_create(s, &w->place, node, &fd, e);
 	if (rc == 0)
-		rc = inst_write_all(fd, p, len, e);
+		rc = inst_sparse_put(fd, p, len, 0, len, e);
 	if (rc == 0)
 		rc = inst_stage_dress(s, &w->place, node, fd, e);
 	if (fd != -1 && close(fd) == -1 && rc == 0)
@@ -78,12 +78,10 @@ make_files(struct stage *s, struct stage_worker *w, struct want *want, struct dr
 
 static int
 write_piece(struct stage *s, struct stage_worker *w, uint32_t node, const struct use *u, const uint8_t *p,
-    struct dray_err *e)
+    uint64_t size, struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1];
-	size_t left = u->len;
-	uint64_t at = u->at;
-	int dir, fd, rc = -1;
+	int dir, fd, rc;
 
 	if (inst_stage_node_at(s, &w->place, node, &dir, leaf, e) != 0)
 		return inst_stage_blame(s, node, e);
@@ -91,21 +89,7 @@ write_piece(struct stage *s, struct stage_worker *w, uint32_t node, const struct
 		dray_fail_errno(e, "open");
 		return inst_stage_blame(s, node, e);
 	}
-	while (left > 0) {
-		ssize_t n = pwrite(fd, p, left, (off_t)at);
-
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1) {
-			dray_fail_errno(e, "write");
-			goto out;
-		}
-		p += n;
-		left -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	rc = 0;
-out:
+	rc = inst_sparse_put(fd, p, u->len, u->at, size, e);
 	if (close(fd) == -1 && rc == 0)
 		rc = dray_fail_errno(e, "close");
 	return rc == 0 ? 0 : inst_stage_blame(s, node, e);
@@ -160,8 +144,9 @@ use_piece(struct stage *s, struct stage_worker *w, struct want *want, const stru
 	pthread_mutex_lock(&want->pieces->lock);
 	rc = want->made ? 0 : make_files(s, w, want, e);
 	pthread_mutex_unlock(&want->pieces->lock);
+	dray_index_content(s->ix, want->content, &c);
 	for (node = want->first_node; good && rc == 0 && node != DRAY_NONE; node = s->next_node[node])
-		rc = write_piece(s, w, node, u, p, e);
+		rc = write_piece(s, w, node, u, p, c.size, e);
 	if (rc != 0)
 		return -1;
 	pthread_mutex_lock(&want->pieces->lock);
@@ -178,7 +163,6 @@ use_piece(struct stage *s, struct stage_worker *w, struct want *want, const stru
 		return rc;
 	if (dray_sha256_end(want->pieces->hash, sum, e) != 0)
 		return -1;
-	dray_index_content(s->ix, want->content, &c);
 	if (memcmp(sum, c.sha256, sizeof(sum)) != 0)
 		return wrong_hash(s, want, e);
 	return dress_all(s, w, want, e);

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "installer/files.h"
 #include "installer/meta.h"
+#include "installer/sparse.h"
 #include "installer/staging.h"
 
 static void
@@ -200,12 +200,14 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 		}
 		if (n == 0)
 			break;
-		size += (uint64_t)n;
-		if (size > c.size)
+		if ((uint64_t)n > c.size - size) {
+			size = UINT64_MAX;	/* longer than it was */
 			break;
-		if (dray_sha256_add(w->sha, w->out, (size_t)n, e) != 0 || inst_write_all(to, w->out, (size_t)n, e) != 0 ||
-		    inst_stage_stopped(s, e) != 0)
+		}
+		if (dray_sha256_add(w->sha, w->out, (size_t)n, e) != 0 ||
+		    inst_sparse_put(to, w->out, (size_t)n, size, c.size, e) != 0 || inst_stage_stopped(s, e) != 0)
 			goto out;
+		size += (uint64_t)n;
 		if (tell)
 			inst_stage_progress(s, (uint64_t)n);
 	}
