@@ -188,6 +188,11 @@ bench:
 
 bench-programs: $(BENCH) $(OUT)/peak
 
+vm:
+	@tools/setup.sh build vm
+	@$(again) all
+	@OUT=$(OUT) tools/vm.sh
+
 repro:
 	@tools/setup.sh build test
 	@$(again) all
@@ -216,12 +221,13 @@ help:
 	@echo 'make crash               kill the installer at every call that changes a file'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
 	@echo 'make bench               the figures that the texts quote'
+	@echo 'make vm                  a whole system in a virtual machine: rescue, power cuts, quotas, casefold (by hand)'
 	@echo 'make repro TREES=DIR     the same bytes in every way to build them'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make clean               remove $(OUT)'
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs crash lint demo fuzz fuzz-programs bench bench-programs repro setup install clean help force
+.PHONY: all test test-programs crash lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests) -name '*.d' -type f 2>/dev/null)

@@ -261,6 +261,17 @@ read_log(struct inst_tx *tx, struct dray_err *e)
 	return r;
 }
 
+/* without its plan nothing of a decided transaction can be done or undone */
+static int
+fail_plan(const struct inst_tx *tx, struct dray_err *e)
+{
+	const bool half = tx->state == INST_TX_COMMIT || tx->state == INST_TX_UNDO || inst_tx_between(tx);
+
+	e->code = DRAY_E_SYSTEM;
+	return dray_hint(e, half ? "the tree may be half switched: save that folder, and see what differs with dray-install check BUNDLE" :
+	    "the tree is whole, only this way back is lost: save that folder, then move it out of the way by hand");
+}
+
 static int
 read_plan(struct inst_tx *tx, struct dray_err *e)
 {
@@ -271,14 +282,17 @@ read_plan(struct inst_tx *tx, struct dray_err *e)
 	if (r == 1) {
 		if (tx->state == INST_TX_FORGET || tx->state == INST_TX_UNDONE)
 			return 0;	/* deleting had come this far */
-		return dray_fail(e, DRAY_E_IO, "the plan is missing");
+		dray_fail(e, DRAY_E_IO, "the plan is missing");
+		return fail_plan(tx, e);
 	}
 	if (r != 0)
 		return -1;
 	if (dray_sha256_bytes(tx->arena, len, sum, e) != 0)
 		return -1;
-	if (tx->seq > 0 && memcmp(sum, tx->plan_sha256, sizeof(sum)) != 0)
-		return dray_fail(e, DRAY_E_IO, "the plan is not the one that was decided on (its hash differs)");
+	if (tx->seq > 0 && memcmp(sum, tx->plan_sha256, sizeof(sum)) != 0) {
+		dray_fail(e, DRAY_E_IO, "the plan is not the one that was decided on (its hash differs)");
+		return fail_plan(tx, e);
+	}
 	memcpy(tx->plan_sha256, sum, sizeof(sum));
 	if (inst_plan_decode(tx, len, e) != 0)
 		return -1;

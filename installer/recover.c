@@ -151,6 +151,8 @@ recover_one(const struct inst_state *s, struct inst_tx *tx, bool back, bool drop
 {
 	size_t freed, kept;
 
+	if ((tx->state == INST_TX_COMMIT || tx->state == INST_TX_UNDO) && inst_refuse_copy(s, tx, e) != 0)
+		return -1;
 	switch (tx->state) {
 	case INST_TX_OPEN:
 		return drop_staged ? inst_tx_drop(s, tx->number, e) : 0;

@@ -27,6 +27,11 @@ DRAY_MUST_CHECK int inst_undo_step(const struct inst_state *s, struct inst_tx *t
 DRAY_MUST_CHECK int inst_roll_forward(const struct inst_state *s, struct inst_tx *tx, bool fresh,
     struct inst_foreign *f, struct dray_err *e);
 
+/**
+ * inst_refuse_copy - may recovery and rollback go by what the slots hold? DRAY_E_SYSTEM when the tree was copied (copied.c)
+ */
+DRAY_MUST_CHECK int inst_refuse_copy(const struct inst_state *s, struct inst_tx *tx, struct dray_err *e);
+
 /** inst_foreign_add - @path quoted; once only */
 DRAY_MUST_CHECK int inst_foreign_add(struct inst_foreign *f, const char *path, size_t len, struct dray_err *e);
 
