@@ -61,7 +61,7 @@ same_bytes(const struct build_node *a, const struct build_node *b)
 static bool
 same_attrs(const struct build_node *a, const struct build_node *b)
 {
-	return a->has == b->has && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
+	return a->has == b->has && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid && a->flags == b->flags &&
 	    a->mtime_sec == b->mtime_sec && a->mtime_nsec == b->mtime_nsec && build_xattrs_cmp(a, b) == 0;
 }
 

@@ -233,6 +233,7 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		dray_fail(e, DRAY_E_USAGE, "--counter is missing");
 		return dray_hint(e, "give each release of a product a higher number than the one before");
 	}
+	o->fbsd.os = o->os;
 	if (!build_os_ok(o->os))
 		return dray_fail(e, DRAY_E_USAGE, "--os: linux, freebsd or any is wanted");
 	if (o->slot % 512 != 0)

@@ -125,7 +125,7 @@ build_diff_item(const struct diff_side *s, uint32_t i, struct diff_item *out)
 	}
 	nd = &s->r->v[i];
 	*out = (struct diff_item){ .path = nd->path, .len = nd->len, .type = nd->type, .has = nd->has, .mode = nd->mode,
-		.uid = nd->uid, .gid = nd->gid, .rdev_major = nd->rdev_major, .rdev_minor = nd->rdev_minor,
+		.uid = nd->uid, .gid = nd->gid, .flags = nd->flags, .rdev_major = nd->rdev_major, .rdev_minor = nd->rdev_minor,
 		.mtime_sec = nd->mtime_sec, .mtime_nsec = nd->mtime_nsec, .size = nd->size, .sha256 = nd->sha256,
 		.target = nd->target, .target_len = nd->target_len, .xattrs = nd->xattrs, .n_xattrs = nd->n_xattrs };
 	if (nd->link != 0) {

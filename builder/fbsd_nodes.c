@@ -8,12 +8,14 @@
 
 #include "builder/fbsd_nodes.h"
 #include "dray/descriptor.h"
+#include "dray/fflags.h"
 #include "dray/path.h"
 
 struct making {
 	struct build_release *r;
 	const struct build_fbsd_held *held;
 	size_t n_held;
+	const char *os;
 };
 
 static int
@@ -59,6 +61,10 @@ add_node(struct making *m, const struct dray_fbsd_line *from, struct dray_err *e
 	}
 	nd->has |= DRAY_HAS_MODE;
 	nd->mode = from->mode;
+	if (dray_fflags_known(m->os) != 0) {
+		nd->has |= DRAY_HAS_FLAGS;
+		nd->flags = dray_fflags_raw(m->os, dray_fflags_of("freebsd", from->flags));
+	}
 	if (from->type == 'd')
 		return 0;
 	memcpy(key.sha256, from->sha256, 32);
@@ -103,6 +109,7 @@ static bool
 same_node(const struct build_node *a, const struct build_node *b)
 {
 	return a->type == b->type && a->has == b->has && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
+	    a->flags == b->flags &&
 	    memcmp(a->sha256, b->sha256, 32) == 0 && a->target_len == b->target_len &&
 	    (a->target_len == 0 || memcmp(a->target, b->target, a->target_len) == 0);
 }
@@ -134,6 +141,8 @@ name_order(const void *pa, const void *pb)
 		c = (x->uid > y->uid) - (x->uid < y->uid);
 	if (c == 0)
 		c = (x->gid > y->gid) - (x->gid < y->gid);
+	if (c == 0)
+		c = (x->flags > y->flags) - (x->flags < y->flags);
 	return c != 0 ? c : (a->node > b->node) - (a->node < b->node);
 }
 
@@ -207,9 +216,9 @@ make_nodes(struct making *m, const struct build_fbsd_lines *l, bool history, str
 
 int
 build_fbsd_nodes(struct build_release *r, const struct build_fbsd_lines *l, const struct build_fbsd_held *held, size_t n_held,
-    bool history, struct dray_err *e)
+    const char *os, bool history, struct dray_err *e)
 {
-	struct making m = { r, held, n_held };
+	struct making m = { r, held, n_held, os };
 
 	return name_parts(r, l, e) != 0 ? -1 : make_nodes(&m, l, history, e);
 }

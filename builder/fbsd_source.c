@@ -311,7 +311,8 @@ load(struct loading *l, const struct build_fbsd_opts *fo, const char *spec, bool
 		return -1;
 	if (build_spool_new(l->o->spool_dir == NULL ? "." : l->o->spool_dir, &l->spool, e) != 0)
 		return -1;
-	return get_contents(l, e) != 0 || build_fbsd_nodes(l->r, &l->lines, l->held, l->n_held, history, e) != 0 ? -1 :
+	return get_contents(l, e) != 0 || build_fbsd_nodes(l->r, &l->lines, l->held, l->n_held,
+	    fo->os != NULL ? fo->os : "freebsd", history, e) != 0 ? -1 :
 	    set_facts(l, e);
 }
 

@@ -18,6 +18,7 @@ struct build_fbsd_opts {
 	const char *server;		/* NULL: update.FreeBSD.org */
 	const char *keyprint;		/* 64 hex digits; NULL: the FreeBSD project's */
 	const char *store;		/* folder for what is fetched; NULL: the usual one */
+	const char *os;			/* of the bundle: what file flags are written for; NULL: freebsd */
 	uint64_t parallel;		/* connections; 0: the usual number */
 	struct tool_list have;		/* sources whose contents need not be fetched */
 	struct build_fbsd_parts parts;	/* components */
@@ -38,7 +39,8 @@ void build_fbsd_server_close(struct build_fbsd_server *s);
  * build_fbsd_load - fetch what is not there yet and fill @r
  * @history: all states that the paths had at any patch level (INDEX-ALL and INDEX-OLD); else the newest (INDEX-ALL)
  *
- * Owner, group and mode are those of the lines, of symlinks no mode; there are no times. Flags (schg) are left out.
+ * Owner, group and mode are those of the lines, of symlinks no mode; there are no times. File flags as
+ * the system of the bundle has them.
  * Errors: those of build_fbsd_meta_get, build_fbsd_lines_add, build_fbsd_pull; DRAY_E_ROOM (spool).
  */
 DRAY_MUST_CHECK int build_fbsd_load(const char *spec, const struct build_fbsd_opts *fo, bool history,

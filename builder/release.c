@@ -173,9 +173,9 @@ static int
 node_cmp(const struct build_node *a, const struct build_node *b)
 {
 	const uint64_t x[] = { a->type, a->has, a->mode, a->uid, a->gid, (uint64_t)a->mtime_sec, a->mtime_nsec,
-		a->rdev_major, a->rdev_minor, a->size, a->link };
+		a->rdev_major, a->rdev_minor, a->size, a->link, a->flags };
 	const uint64_t y[] = { b->type, b->has, b->mode, b->uid, b->gid, (uint64_t)b->mtime_sec, b->mtime_nsec,
-		b->rdev_major, b->rdev_minor, b->size, b->link };
+		b->rdev_major, b->rdev_minor, b->size, b->link, b->flags };
 	int c = by_path(a, b);
 
 	for (size_t i = 0; c == 0 && i < sizeof(x) / sizeof(x[0]); i++)

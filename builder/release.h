@@ -19,6 +19,7 @@ struct build_node {
 	uint8_t type;			/* enum dray_type; DRAY_ABSENT only in a history */
 	uint16_t has;			/* DRAY_HAS_*, DRAY_HAS_MTIME included */
 	uint32_t mode, uid, gid;
+	uint32_t flags;			/* as they stand in the bundle */
 	int64_t mtime_sec;
 	uint32_t mtime_nsec;
 	uint32_t rdev_major, rdev_minor;

@@ -153,7 +153,7 @@ state_row(struct build_resolved *rs, const struct spot *at, const struct build_n
     struct dray_err *e)
 {
 	struct dray_attrs a = { .has = nd->has & (uint16_t)~DRAY_HAS_MTIME, .mode = nd->mode, .uid = nd->uid,
-		.gid = nd->gid };
+		.gid = nd->gid, .flags = nd->flags };
 	struct dray_state s = { .type = nd->type, .has_mtime = (nd->has & DRAY_HAS_MTIME) != 0, .content = DRAY_NONE,
 		.target = nd->target, .target_len = nd->target_len, .rdev_major = nd->rdev_major,
 		.rdev_minor = nd->rdev_minor, .mtime_sec = nd->mtime_sec, .mtime_nsec = nd->mtime_nsec };

@@ -2,7 +2,9 @@
  * index.c - accessors of a checked index. Rows stay the bytes they were; a lookup assembles what it needs.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "dray/fflags.h"
 #include "dray/index.h"
 #include "dray/path.h"
 
@@ -80,6 +82,20 @@ dray_index_state(const struct dray_index *ix, uint32_t i, struct dray_state *out
 		out->rdev_major = a;
 		out->rdev_minor = b;
 	}
+}
+
+uint8_t
+dray_index_fflags(const struct dray_index *ix, const struct dray_state *s, const char *os, uint8_t *known)
+{
+	struct dray_attrs a;
+
+	*known = 0;
+	dray_index_attrs(ix, s->attrs, &a);
+	if (ix->os == NULL || (a.has & DRAY_HAS_FLAGS) == 0 || (s->type != DRAY_FILE && s->type != DRAY_DIR) ||
+	    (os != NULL && strcmp(os, ix->os) != 0))
+		return 0;
+	*known = dray_fflags_known(ix->os);
+	return dray_fflags_of(ix->os, a.flags);
 }
 
 void

@@ -86,6 +86,15 @@ dray_index_check_attrs(const struct dray_index *ix, uint32_t i, struct dray_err 
 	return 0;
 }
 
+/* which flags are which number is a thing of the system */
+static int
+check_fflags(const struct dray_index *ix, const struct dray_desc *desc, uint32_t i, struct dray_err *e)
+{
+	if (desc == NULL || (ix_u16(ix_row(ix, DRAY_T_ATTRS, i) + A_HAS) & DRAY_HAS_FLAGS) == 0 || strcmp(desc->os, "any") != 0)
+		return 0;
+	return dray_fail(e, DRAY_E_FORMAT, "has file flags, in a bundle for any system");
+}
+
 /* what a type says of the fields a and b */
 static int
 check_by_type(const struct dray_index *ix, const uint8_t *p, struct dray_err *e)
@@ -233,7 +242,7 @@ dray_index_check(struct dray_index *ix, const struct dray_desc *desc, unsigned t
 	if (check_xattrs(ix, e) != 0)
 		return -1;
 	for (uint32_t i = 0; i < ix->rows[DRAY_T_ATTRS]; i++)
-		if (dray_index_check_attrs(ix, i, e) != 0)
+		if (dray_index_check_attrs(ix, i, e) != 0 || check_fflags(ix, desc, i, e) != 0)
 			return dray_wrap(e, "attribute set %" PRIu32, i);
 	if (check_compsets(ix, desc, e) != 0 || dray_index_check_names(ix, desc, threads, e) != 0)
 		return -1;

@@ -276,6 +276,7 @@ dray_index_load(const struct dray_desc *desc, const uint8_t *dir, size_t dir_len
 	*out = NULL;
 	if ((l.ix = calloc(1, sizeof *l.ix)) == NULL)
 		return dray_fail_errno(e, "index");
+	l.ix->os = strcmp(desc->os, "linux") == 0 ? "linux" : strcmp(desc->os, "freebsd") == 0 ? "freebsd" : "any";
 	if (read_directory(desc, dir, dir_len, &l, e) != 0) {
 		dray_wrap(e, "index/00");
 		goto out;

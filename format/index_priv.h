@@ -52,6 +52,7 @@ struct dray_index {
 	uint32_t rows[DRAY_TABLES];
 	uint32_t *xset;			/* first row of each xattr set, and one more */
 	uint32_t n_xsets;
+	const char *os;			/* of the bundle, static: "linux", "freebsd", "any" */
 	uint64_t *at;			/* where each frame's stored bytes begin; NULL without a bundle */
 };
 

@@ -44,25 +44,6 @@ is_mount_root(int dir, const char *name, const struct stat *st)
 	    (up.st_dev != st->st_dev || up.st_ino == st->st_ino);
 }
 
-/* the flags of the super-user; the owner's forbid the same */
-#define LOCK_IMMUTABLE (SF_IMMUTABLE | UF_IMMUTABLE)
-#define LOCK_APPEND (SF_APPEND | UF_APPEND)
-#define LOCK_NOUNLINK (SF_NOUNLINK | UF_NOUNLINK)
-
-static uint8_t
-locks_of(unsigned long flags)
-{
-	uint8_t locks = 0;
-
-	if ((flags & LOCK_IMMUTABLE) != 0)
-		locks |= DRAY_LOCK_IMMUTABLE;
-	if ((flags & LOCK_APPEND) != 0)
-		locks |= DRAY_LOCK_APPEND;
-	if ((flags & LOCK_NOUNLINK) != 0)
-		locks |= DRAY_LOCK_NOUNLINK;
-	return locks;
-}
-
 int
 os_stat_at(int dir, const char *name, struct dray_stat *st)
 {
@@ -92,7 +73,8 @@ os_stat_at(int dir, const char *name, struct dray_stat *st)
 	}
 	st->mnt_id = (uint64_t)s.st_dev;	/* st_dev is the id of the mount here */
 	st->mount_root = is_mount_root(dir, name, &s);
-	st->locks = locks_of(s.st_flags);
+	st->fflags = dray_fflags_of("freebsd", (uint32_t)s.st_flags);
+	st->fflags_here = dray_fflags_known("freebsd");	/* one that keeps none says so when they are set */
 	return 0;
 }
 
@@ -133,28 +115,23 @@ os_open_walk(int dir, const char *name)
 }
 
 int
-os_locks_set(int dir, const char *name, uint8_t locks)
+os_fflags_set(int dir, const char *name, uint8_t mask, uint8_t fflags)
 {
+	const unsigned long of_mask = dray_fflags_raw("freebsd", mask), set = dray_fflags_raw("freebsd", fflags & mask);
 	struct stat st;
 	unsigned long now;
 
 	if ((name[0] == '\0' ? fstat(dir, &st) : fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) != 0)
 		return -1;
-	if (locks_of(st.st_flags) == locks)
+	now = (st.st_flags & ~of_mask) | set;
+	if (now == st.st_flags)
 		return 0;
-	now = st.st_flags & ~(unsigned long)(LOCK_IMMUTABLE | LOCK_APPEND | LOCK_NOUNLINK);
-	if ((locks & DRAY_LOCK_IMMUTABLE) != 0)
-		now |= SF_IMMUTABLE;
-	if ((locks & DRAY_LOCK_APPEND) != 0)
-		now |= SF_APPEND;
-	if ((locks & DRAY_LOCK_NOUNLINK) != 0)
-		now |= SF_NOUNLINK;
 	return chflagsat(dir, name[0] == '\0' ? "." : name, now, AT_SYMLINK_NOFOLLOW);
 }
 
 /* from secure level 1 on nobody clears the super-user's flags. Source: security(7) */
 bool
-os_locks_mine(void)
+os_fflags_mine(void)
 {
 	int level = 0;
 	size_t len = sizeof(level);

@@ -42,6 +42,20 @@
 #define STATX_ATTR_MOUNT_ROOT 0x2000
 #endif
 
+static uint8_t
+fflags_of(uint64_t attributes)
+{
+	unsigned fflags = 0;
+
+	if ((attributes & STATX_ATTR_IMMUTABLE) != 0)
+		fflags |= DRAY_FF_IMMUTABLE;
+	if ((attributes & STATX_ATTR_APPEND) != 0)
+		fflags |= DRAY_FF_APPEND;
+	if ((attributes & STATX_ATTR_NODUMP) != 0)
+		fflags |= DRAY_FF_NODUMP;
+	return (uint8_t)fflags;
+}
+
 int
 os_stat_at(int dir, const char *name, struct dray_stat *st)
 {
@@ -74,27 +88,22 @@ os_stat_at(int dir, const char *name, struct dray_stat *st)
 	}
 	if (x.stx_mask & STATX_MNT_ID)
 		st->mnt_id = x.stx_mnt_id;
-	if ((x.stx_attributes & STATX_ATTR_IMMUTABLE) != 0)
-		st->locks |= DRAY_LOCK_IMMUTABLE;
-	if ((x.stx_attributes & STATX_ATTR_APPEND) != 0)
-		st->locks |= DRAY_LOCK_APPEND;
+	st->fflags = fflags_of(x.stx_attributes);
+	st->fflags_here = fflags_of(x.stx_attributes_mask);
 	return 0;
 }
 
 int
-os_locks_set(int dir, const char *name, uint8_t locks)
+os_fflags_set(int dir, const char *name, uint8_t mask, uint8_t fflags)
 {
+	const int of_mask = (int)dray_fflags_raw("linux", mask), set = (int)dray_fflags_raw("linux", fflags & mask);
 	int fd, was, now, rc = -1, err;
 
 	fd = openat(dir, name[0] == '\0' ? "." : name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd == -1)
 		return -1;
 	if (ioctl(fd, FS_IOC_GETFLAGS, &was) == 0) {
-		now = was & ~(FS_IMMUTABLE_FL | FS_APPEND_FL);
-		if ((locks & DRAY_LOCK_IMMUTABLE) != 0)
-			now |= FS_IMMUTABLE_FL;
-		if ((locks & DRAY_LOCK_APPEND) != 0)
-			now |= FS_APPEND_FL;
+		now = (was & ~of_mask) | set;
 		rc = now == was ? 0 : ioctl(fd, FS_IOC_SETFLAGS, &now);
 	}
 	err = errno;
@@ -105,7 +114,7 @@ os_locks_set(int dir, const char *name, uint8_t locks)
 
 /* capget(2) by hand: libcap would be one more library */
 bool
-os_locks_mine(void)
+os_fflags_mine(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2];

@@ -14,7 +14,8 @@
 
 const char *const inst_diff_name[INST_DIFFS] = {
 	[INST_DIFF_MISSING] = "missing", [INST_DIFF_TYPE] = "type", [INST_DIFF_CONTENT] = "content",
-	[INST_DIFF_OWNER] = "owner", [INST_DIFF_MODE] = "mode", [INST_DIFF_XATTRS] = "xattrs", [INST_DIFF_MTIME] = "mtime",
+	[INST_DIFF_OWNER] = "owner", [INST_DIFF_MODE] = "mode", [INST_DIFF_XATTRS] = "xattrs",
+	[INST_DIFF_FLAGS] = "flags", [INST_DIFF_MTIME] = "mtime",
 	[INST_DIFF_LINKS] = "links", [INST_DIFF_EXTRA] = "extra", [INST_DIFF_READ] = "read error",
 };
 

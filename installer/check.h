@@ -16,7 +16,7 @@
 /* ways in which an entry can differ; inst_diff_name has the words */
 enum inst_diff {
 	INST_DIFF_MISSING, INST_DIFF_TYPE, INST_DIFF_CONTENT, INST_DIFF_OWNER, INST_DIFF_MODE, INST_DIFF_XATTRS,
-	INST_DIFF_MTIME, INST_DIFF_LINKS,
+	INST_DIFF_FLAGS, INST_DIFF_MTIME, INST_DIFF_LINKS,
 	INST_DIFF_EXTRA,	/* the release removed it, and it is here as it once was */
 	INST_DIFF_READ,		/* the disk does not give it back */
 	INST_DIFFS

@@ -190,7 +190,8 @@ compare_meta(const struct inst_meta *want, const struct inst_meta *have, uint16_
 {
 	static const struct { uint16_t has; enum inst_diff diff; } part[] = {
 		{ DRAY_HAS_UID | DRAY_HAS_GID, INST_DIFF_OWNER }, { DRAY_HAS_MODE | INST_HAS_PLAIN, INST_DIFF_MODE },
-		{ DRAY_HAS_MTIME, INST_DIFF_MTIME }, { DRAY_HAS_XATTRS | INST_HAS_PLAIN, INST_DIFF_XATTRS },
+		{ DRAY_HAS_FLAGS, INST_DIFF_FLAGS }, { DRAY_HAS_MTIME, INST_DIFF_MTIME },
+		{ DRAY_HAS_XATTRS | INST_HAS_PLAIN, INST_DIFF_XATTRS },
 	};
 	struct inst_meta one = *want;
 
@@ -217,6 +218,7 @@ compare_attrs(const struct inst_checking *ck, const struct dray_state *s, const 
 		want.has &= (uint16_t)~DRAY_HAS_XATTRS;
 	if (inst_meta_read(f->fd, &f->st, want.has, &have, e) != 0)
 		goto out;
+	want.fflags_known &= have.fflags_known;	/* what its file system cannot keep is no damage, plan told of it */
 	compare_meta(&want, &have, diffs);
 	rc = 0;
 out:

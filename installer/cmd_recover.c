@@ -136,7 +136,7 @@ has_place(struct dray_walk *w, const struct inst_tx *tx, const struct inst_op *o
     struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1], q[DRAY_QUOTE_CAP(255)];
-	struct dray_stat slots, up, st = { .locks = 0 };
+	struct dray_stat slots, up, st = { .fflags = 0 };
 	const char *why = NULL;
 	int dir, r = dray_walk_parent(w, op->path, op->len, &dir, leaf, e);
 
@@ -152,7 +152,7 @@ has_place(struct dray_walk *w, const struct inst_tx *tx, const struct inst_op *o
 			why = "its directory is on another mount than it was";
 		else if (os_stat_at(dir, leaf, &st) == 0 && st.mount_root)
 			why = "something is mounted on it";
-		else if (st.locks != 0 && (op->flags & INST_OP_LOCKED) == 0)
+		else if ((st.fflags & DRAY_FF_LOCKS) != 0 && (op->flags & INST_OP_FFLAGS) == 0)
 			why = "it was made immutable or append-only since";
 	}
 	if (why == NULL)

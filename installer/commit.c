@@ -126,15 +126,22 @@ run_op(struct inst_swapper *w, const struct span *s, const struct inst_op *op, b
 	return 0;
 }
 
-/* flags that forbid the switch: cleared on whatever object of ours is there now, set on the one that stays */
+/* of a META whose time alone is set in these steps, what its own step has made of it */
+static uint8_t
+fflags_for(const struct span *s, const struct inst_op *op, bool back)
+{
+	return (in_span(s, op) ? back : op->step > s->after) ? op->fflags_before : op->fflags_after;
+}
+
+/* flags that forbid the switch: cleared on whatever object of ours is there now; all are set on the one that stays */
 static int
 lock_ops(struct inst_swapper *w, const struct span *s, bool set, bool back, struct dray_err *e)
 {
 	for (size_t i = 0; i < w->tx->n_ops; i++) {
 		const struct inst_op *op = &w->tx->ops[i];
-		uint8_t locks = !set ? 0 : back ? op->locks_before : op->locks_after;
 
-		if ((op->flags & INST_OP_LOCKED) != 0 && touched(s, op) && inst_lock_op(w, op, locks, e) != 0)
+		if ((op->flags & INST_OP_FFLAGS) != 0 && touched(s, op) &&
+		    inst_fflags_op(w, op, set ? UINT8_MAX : DRAY_FF_LOCKS, set ? fflags_for(s, op, back) : 0, e) != 0)
 			return -1;
 	}
 	dray_walk_forget(&w->target);

@@ -92,9 +92,26 @@ inst_attrs_are(const struct inst_planning *pl, const struct inst_item *it, const
 		inst_meta_plain(&m);
 	if (!times)
 		m.has &= (uint16_t)~DRAY_HAS_MTIME;
+	m.fflags_known &= inst_sites_fflags(pl->sites, it->site);
 	*same = inst_meta_same(&m, &live);
 	inst_meta_free(&m);
 	return 0;
+}
+
+uint8_t
+inst_fflags_after(const struct inst_planning *pl, const struct inst_item *it, uint8_t *known)
+{
+	struct dray_state s;
+	uint8_t want, kept;
+
+	*known = 0;
+	if (!inst_item_target(pl, it, &s))
+		return 0;
+	kept = s.type == it->id.type ? it->fflags : 0;	/* what the release says nothing of stays as it is here */
+	want = dray_index_fflags(pl->ix, &s, os_name(), known);
+	if (pl->policy->no_owner)
+		*known = 0;
+	return (uint8_t)((kept & ~*known) | (want & *known));
 }
 
 void
@@ -263,8 +280,9 @@ cannot(const struct inst_planning *pl, const struct inst_item *it, const char *p
 
 	if (why != NULL)
 		return why;
-	if (!pl->unlocks && (it->locks != 0 || (it->up_locks != 0 && it->decision != INST_D_META)))
-		return it->locks != 0 ? "is immutable or append-only, and this user may not change that" :
+	if (!pl->unlocks && ((it->fflags & DRAY_FF_LOCKS) != 0 ||
+	    ((it->up_fflags & DRAY_FF_LOCKS) != 0 && it->decision != INST_D_META)))
+		return (it->fflags & DRAY_FF_LOCKS) != 0 ? "is immutable or append-only, and this user may not change that" :
 		    "lies in a directory that is immutable or append-only, and this user may not change that";
 	if (it->decision == INST_D_META)
 		return inst_sites_refuse(pl->sites, it->site);
@@ -300,6 +318,15 @@ link_for_dir(const struct inst_planning *pl, const struct inst_item *it, const s
 	    (inst_link_decided(pl, it) || (it->bases == 0 && !p->any_type));
 }
 
+/* shall it become immutable or append-only, and this user may not do that? */
+static bool
+may_not_lock(const struct inst_planning *pl, const struct inst_item *it)
+{
+	uint8_t known;
+
+	return !pl->unlocks && (inst_fflags_after(pl, it, &known) & known & DRAY_FF_LOCKS) != 0;
+}
+
 /* what must not be changed, whatever was decided */
 static void
 bar(const struct inst_planning *pl, struct inst_item *it, const struct dray_entry *en)
@@ -312,6 +339,9 @@ bar(const struct inst_planning *pl, struct inst_item *it, const struct dray_entr
 		return;
 	if (it->way == INST_WAY_THERE && (it->why = cannot(pl, it, path, len)) != NULL) {
 		it->decision = INST_D_BLOCKED;
+	} else if (may_not_lock(pl, it)) {
+		it->decision = INST_D_BLOCKED;
+		it->why = "is immutable or append-only in the release, and this user may not set that";
 	} else if (pl->o->state != NULL && dray_path_under(path, len, pl->o->state, strlen(pl->o->state))) {
 		it->decision = INST_D_BLOCKED;
 		it->why = "lies in the state folder; name another one with --state";

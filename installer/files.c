@@ -172,7 +172,7 @@ sweep_one(struct sweep *sw, int dir, const char *name, unsigned depth, struct dr
 		return 0;
 	/* EPERM: a directory, by POSIX, or something immutable */
 	err = errno;
-	if (err == EPERM && os_locks_set(dir, name, 0) == 0 && unlinkat(dir, name, 0) == 0)
+	if (err == EPERM && os_fflags_set(dir, name, DRAY_FF_LOCKS, 0) == 0 && unlinkat(dir, name, 0) == 0)
 		return 0;
 	errno = err;
 	if (errno != EISDIR && errno != EPERM)
@@ -208,7 +208,7 @@ sweep_dir(struct sweep *sw, int dir, const char *name, unsigned depth, struct dr
 		dray_hint(e, "unmount it and run the command again");
 		goto out;
 	}
-	if (st.locks != 0 && os_locks_set(fd, "", 0) == -1) {
+	if ((st.fflags & DRAY_FF_LOCKS) != 0 && os_fflags_set(fd, "", DRAY_FF_LOCKS, 0) == -1) {
 		dray_fail_errno(e, "clear the flags of %s", q);
 		goto out;
 	}

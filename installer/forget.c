@@ -83,38 +83,62 @@ free_slot(int dir, uint32_t number, struct dray_err *e)
 	return 0;
 }
 
+enum { THERE = 1, PARKED = 2 };
+
+/*
+ * All slots are looked at before the first is freed: freeing one name of a file changes what the inside of a directory that
+ * holds another one looks like. @found: per swap
+ */
+static int
+look_slots(struct inst_swapper *w, bool old_side, uint8_t *found, struct dray_err *e)
+{
+	bool parked, there;
+
+	for (size_t i = 0; i < w->tx->n_swaps; i++) {
+		if (is_parked(w, &w->tx->ops[i], old_side, &parked, &there, e) != 0)
+			return -1;
+		found[i] = (uint8_t)((there ? THERE : 0) | (parked ? PARKED : 0));
+	}
+	return 0;
+}
+
 int
 inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, size_t *freed, size_t *kept,
     struct inst_foreign *f, struct dray_err *e)
 {
 	struct inst_swapper w;
-	bool parked, there;
+	uint8_t *found = malloc(tx->n_swaps + 1);
+	struct inst_ident id;
 	size_t i;
 	int rc = -1;
 
 	*freed = *kept = 0;
 	inst_swapper_init(&w, s->root, tx, false);
-	if (inst_slots_all(tx, e) != 0 || empty_trash(tx, e) != 0 || make_trash(tx, e) != 0)
+	if (found == NULL) {
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		goto out;
+	}
+	if (inst_slots_all(tx, e) != 0 || empty_trash(tx, e) != 0 || make_trash(tx, e) != 0 ||
+	    look_slots(&w, old_side, found, e) != 0)
 		goto out;
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
-		if (is_parked(&w, op, old_side, &parked, &there, e) != 0)
-			goto out;
-		if (!there)
+		if ((found[i] & THERE) == 0)
 			continue;
-		if (parked) {
+		if ((found[i] & PARKED) != 0) {
 			(*kept)++;
 			if (inst_foreign_add(f, op->path, op->len, e) != 0)
 				goto out;
 			continue;
 		}
-		if (free_slot(w.slot.root, op->slot, e) != 0)
+		if (inst_slot_look(&w, op, &id, e) != 0 || free_slot(w.slot.root, op->slot, e) != 0)
 			goto out;
 		(*freed)++;
 	}
 	rc = empty_trash(tx, e);
 out:
+	free(found);
 	inst_swapper_close(&w);
 	return rc == 0 ? 0 : dray_wrap(e, "free the stash");
 }

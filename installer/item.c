@@ -97,7 +97,7 @@ inst_item_meta(const struct inst_item *it)
 
 	return (struct inst_meta){ .mtime_sec = it->id.mtime_sec, .mtime_nsec = it->id.mtime_nsec, .mode = it->mode,
 		.uid = it->uid, .gid = it->gid, .xattrs = r->xattrs, .n_xattrs = r->n_xattrs, .xattrs_len = r->xattrs_len,
-		.has = it->has };
+		.has = it->has, .fflags = it->fflags };
 }
 
 int

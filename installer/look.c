@@ -184,6 +184,9 @@ inst_meta_of_state(const struct dray_index *ix, const struct dray_state *s, stru
 	memset(m, 0, sizeof(*m));
 	dray_index_attrs(ix, s->attrs, &a);
 	m->has = a.has & INST_HAS_KNOWN & ~DRAY_HAS_MTIME;
+	m->fflags = dray_index_fflags(ix, s, os_name(), &m->fflags_known);
+	if (m->fflags_known == 0)
+		m->has &= (uint16_t)~DRAY_HAS_FLAGS;
 	/* neither system can change the mode of a symlink, and no symlink has attributes we could reach by a handle */
 	if (s->type == DRAY_SYMLINK)
 		m->has &= (uint16_t)~(DRAY_HAS_MODE | DRAY_HAS_XATTRS);
@@ -283,6 +286,8 @@ inst_meta_read(int fd, const struct dray_stat *st, uint16_t has, struct inst_met
 	m->gid = st->gid;
 	m->mtime_sec = st->mtime_sec;
 	m->mtime_nsec = st->mtime_nsec;
+	m->fflags = st->fflags;
+	m->fflags_known = st->fflags_here;
 	if ((has & DRAY_HAS_XATTRS) != 0 && fd != -1 && read_xattrs(fd, m, e) != 0) {
 		inst_meta_free(m);
 		return -1;
@@ -296,7 +301,7 @@ inst_meta_plain(struct inst_meta *m)
 	struct packed x;
 	size_t at = 0, n;
 
-	m->has &= (uint16_t)~(DRAY_HAS_UID | DRAY_HAS_GID);
+	m->has &= (uint16_t)~(DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_FLAGS);
 	m->has |= INST_HAS_PLAIN;
 	m->mode &= 01777;
 	while (at < m->xattrs_len) {
@@ -330,6 +335,8 @@ inst_meta_same(const struct inst_meta *want, const struct inst_meta *have)
 	if ((want->has & DRAY_HAS_UID) != 0 && want->uid != have->uid)
 		return false;
 	if ((want->has & DRAY_HAS_GID) != 0 && want->gid != have->gid)
+		return false;
+	if ((want->has & DRAY_HAS_FLAGS) != 0 && ((want->fflags ^ have->fflags) & want->fflags_known) != 0)
 		return false;
 	if ((want->has & DRAY_HAS_MTIME) != 0 &&
 	    (want->mtime_sec != have->mtime_sec || want->mtime_nsec != have->mtime_nsec))

@@ -32,7 +32,7 @@ struct looker {			/* one thread's tools */
 	char *up;			/* the directory looked at last, and what was found out about it */
 	size_t up_len;			/* SIZE_MAX: none yet */
 	uint64_t up_mnt;
-	uint8_t up_site, up_locks;
+	uint8_t up_site, up_fflags;
 };
 
 struct looking {
@@ -276,13 +276,13 @@ look_up(const struct inst_planning *pl, struct looker *l, struct inst_item *it, 
 			return dray_fail_errno(e, "look at the directory of");
 		if (inst_sites_find(pl->sites, &st, path, len, &l->up_site, e) != 0)
 			return -1;
-		l->up_locks = st.locks;
+		l->up_fflags = st.fflags;
 		l->up_mnt = st.mnt_id;
 		l->up_len = len;
 		memcpy(l->up, path, len);
 	}
 	it->up_site = it->site = l->up_site;
-	it->up_locks = l->up_locks;
+	it->up_fflags = l->up_fflags;
 	return 0;
 }
 
@@ -321,7 +321,7 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 	}
 	inst_ident_from(&st, &it->id);
 	it->nlink = st.nlink < UINT32_MAX ? (uint32_t)st.nlink : UINT32_MAX;
-	it->locks = st.locks;
+	it->fflags = st.fflags;
 	/* overlayfs gives files devices of their own: only a directory can be a subvolume, and only a mount has another id */
 	if ((it->id.type == DRAY_DIR || st.mnt_id == 0 || st.mnt_id != l->up_mnt) &&
 	    inst_sites_find(pl->sites, &st, path, len, &it->site, e) != 0)

@@ -37,7 +37,9 @@ inst_mtree_escape(const char *text, size_t len, char *out)
 static int
 print_attrs(const struct dray_index *ix, const struct dray_state *s, bool no_owner, FILE *out, struct dray_err *e)
 {
+	char words[DRAY_FF_TEXT];
 	struct inst_meta m;
+	uint8_t known, fflags = dray_index_fflags(ix, s, NULL, &known);
 
 	if (inst_meta_of_state(ix, s, &m, e) != 0)
 		return -1;
@@ -55,6 +57,9 @@ print_attrs(const struct dray_index *ix, const struct dray_state *s, bool no_own
 		fprintf(out, " mode=%04" PRIo32, m.mode);
 	if ((m.has & DRAY_HAS_MTIME) != 0)
 		fprintf(out, " time=%" PRId64 ".%09" PRIu32, m.mtime_sec, m.mtime_nsec);
+	/* by the system of the bundle, whatever this one is */
+	if (known != 0 && !no_owner)
+		fprintf(out, " flags=%s", dray_fflags_text(fflags, words));
 	inst_meta_free(&m);
 	return 0;
 }

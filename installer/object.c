@@ -334,3 +334,69 @@ out:
 	inst_place_close(&from);
 	return rc;
 }
+
+/* the flags that a node gets while it is staged; 0: none */
+static uint8_t
+inner_fflags(const struct stage *s, uint32_t node, uint8_t *known)
+{
+	struct dray_entry en;
+	struct dray_state st;
+
+	*known = 0;
+	node_state(s, node, &en, &st);
+	return s->p->nodes[node].rel == en.len || s->p->no_owner ? 0 : dray_index_fflags(s->ix, &st, os_name(), known);
+}
+
+/* per group: has one of its names a slot of its own? The inode must stay movable then; NULL: memory */
+static uint8_t *
+groups_with_slot(const struct stage *s)
+{
+	uint8_t *with = calloc(s->p->n_nodes + 1, 1);	/* a group is numbered by its nodes, so no number is above theirs */
+	struct dray_entry en;
+
+	for (size_t i = 0; with != NULL && i < s->p->n_nodes; i++) {
+		const struct inst_node *n = &s->p->nodes[i];
+
+		dray_index_entry(s->ix, n->entry, &en);
+		if (n->rel == en.len && n->group <= s->p->n_nodes)
+			with[n->group] = 1;
+	}
+	return with;
+}
+
+static int
+set_inner(struct stage *s, uint32_t node, uint8_t known, uint8_t fflags, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_stat st;
+	int dir;
+
+	if (inst_stage_node_at(s, &s->workers[0].place, node, &dir, leaf, e) != 0)
+		return inst_stage_blame(s, node, e);
+	if (os_stat_at(dir, leaf, &st) == 0 &&
+	    (os_fflags_set(dir, leaf, known & st.fflags_here, fflags) == 0 || errno == EOPNOTSUPP))
+		return 0;
+	dray_fail_errno(e, "set its file flags");
+	return inst_stage_blame(s, node, e);
+}
+
+int
+inst_stage_fflags(struct stage *s, struct dray_err *e)
+{
+	uint8_t *with = NULL, known;
+	int rc = 0;
+
+	for (size_t i = s->p->n_nodes; rc == 0 && i-- > 0;) {
+		uint8_t fflags = inner_fflags(s, (uint32_t)i, &known);
+		uint32_t group = s->p->nodes[i].group;
+
+		if (fflags == 0)
+			continue;
+		if (with == NULL && (with = groups_with_slot(s)) == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		if (group == 0 || group > s->p->n_nodes || with[group] == 0)
+			rc = set_inner(s, (uint32_t)i, known, fflags, e);
+	}
+	free(with);
+	return rc;
+}

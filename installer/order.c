@@ -166,6 +166,7 @@ fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct ins
 			after->mtime_nsec = s.mtime_nsec;
 		}
 	}
+	after->has &= (uint16_t)~DRAY_HAS_FLAGS;
 	if (times && (after->has & DRAY_HAS_MTIME) == 0) {
 		after->has |= DRAY_HAS_MTIME;
 		after->mtime_sec = it->id.mtime_sec;
@@ -174,14 +175,17 @@ fill_meta(const struct inst_planning *pl, const struct inst_item *it, struct ins
 	return inst_meta_pick(&live, after, &op->attrs->before, e);
 }
 
+/* file flags before and after; with @keep they stay */
 static void
-lock(struct inst_op *op, uint8_t locks)
+fill_fflags(const struct inst_planning *pl, const struct inst_item *it, struct inst_op *op, bool keep)
 {
-	op->locks_before = locks;
-	if (op->kind == INST_OP_META)
-		op->locks_after = locks;
-	if (locks != 0)
-		op->flags |= INST_OP_LOCKED;
+	uint8_t known;
+
+	op->fflags_before = op->fflags_after = it->fflags;
+	if (!keep)
+		op->fflags_after = inst_fflags_after(pl, it, &known) & inst_sites_fflags(pl->sites, op->site);
+	if ((op->fflags_before | op->fflags_after) != 0)
+		op->flags |= INST_OP_FFLAGS;
 }
 
 static int
@@ -214,7 +218,7 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	m->site = m->kind == INST_OP_META ? it->site : it->up_site;
 	if (inst_sites_overlay(pl->sites, m->site))
 		m->old.btime_sec = 0, m->old.btime_nsec = 0;
-	lock(m, it->locks);
+	fill_fflags(pl, it, m, it->decision == INST_D_META && it->times_only);
 	if (m->kind == INST_OP_META) {
 		m->now = m->old;
 		m->attrs->nlink = it->nlink;
@@ -224,8 +228,6 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 		m->flags |= INST_OP_PARK;
 	if (it->decision != INST_D_REMOVE && inst_item_target(pl, it, &s))
 		m->now.type = s.type;
-	if (m->now.type == it->id.type)
-		m->locks_after = m->locks_before;	/* not the release's: they stay as they were here */
 	if (it->id.type != DRAY_DIR && m->now.type != DRAY_DIR)
 		return 0;
 	m->flags |= INST_OP_SUBTREE;
@@ -256,7 +258,7 @@ look_parent(const struct inst_planning *pl, struct dray_walk *w, const struct pa
 		return dray_fail(e, DRAY_E_DRIFT, "%s changed while the plan was being made",
 		    dray_quote(d->path, d->len, quoted, sizeof(quoted)));
 	it->row = inst_where_row(pl->plan, d->path, d->len);
-	it->locks = st.locks;
+	it->fflags = st.fflags;
 	it->has = DRAY_HAS_MTIME;
 	it->mode = (uint16_t)(st.mode & 07777);
 	it->uid = st.uid;
@@ -304,7 +306,7 @@ dir_time(struct inst_planning *pl, struct dray_walk *w, const struct parent *d, 
 	if (inst_sites_overlay(pl->sites, m->site))
 		m->old.btime_sec = 0, m->old.btime_nsec = 0;
 	m->now = m->old;
-	lock(m, it->locks);
+	fill_fflags(pl, it, m, true);
 	if (known) {
 		m->entry = row;
 		return fill_meta(pl, it, m, true, e);

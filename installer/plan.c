@@ -212,7 +212,7 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 {
 	static const struct inst_policy usual;
 	struct inst_planning pl = { .root = rootfd, .b = b, .desc = dray_bundle_desc(b), .ix = dray_bundle_index(b), .o = o,
-		.policy = o->policy != NULL ? o->policy : &usual, .unlocks = os_locks_mine() };
+		.policy = o->policy != NULL ? o->policy : &usual, .unlocks = os_fflags_mine() };
 	int rc = -1;
 
 	*out = NULL;

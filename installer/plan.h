@@ -38,6 +38,7 @@ struct inst_meta {
 	uint8_t *xattrs;	/* n times: u16 name length, u32 value length, name, value (little-endian); names ascending; owned */
 	uint32_t n_xattrs, xattrs_len;
 	uint16_t has;
+	uint8_t fflags, fflags_known;	/* DRAY_HAS_FLAGS: DRAY_FF_*, and which of them count; set by ops' fflags_after, not by META */
 };
 
 #define INST_HAS_PLAIN 0x4000u	/* in `has`: owners, setuid and setgid bits, and xattrs that only root can set are left alone */
@@ -50,7 +51,7 @@ enum inst_rank { INST_RANK_ADD = 0, INST_RANK_LIB = 1, INST_RANK_PROG = 2, INST_
 
 enum { INST_OP_PARK = 1,	/* the replaced object is a local edit: named, kept by forget */
 	INST_OP_SUBTREE = 2,	/* the new side, old side or both are a directory moved as a whole */
-	INST_OP_LOCKED = 4,	/* the object is immutable or append-only: locks_* are in the journal */
+	INST_OP_FFLAGS = 4,	/* the object has file flags, before or after: fflags_* are in the journal */
 };
 
 /*
@@ -63,6 +64,7 @@ struct inst_site {
 	size_t len;
 	uint64_t mnt, dev;	/* what it is told by: statx(2) */
 	struct dray_fs fs;
+	uint8_t fflags;		/* DRAY_FF_* that it keeps */
 	uint64_t need_bytes, need_inodes;	/* rounded to its blocks; journal and ballast included */
 	uint64_t names_added;	/* sizes the ballast */
 	uint32_t shares;	/* a lower number whose room this one uses too, else its own */
@@ -83,7 +85,7 @@ struct inst_op {
 	uint8_t kind, rank, flags;
 	uint8_t step;		/* 1 and up: the phase of the bundle it belongs to */
 	uint8_t site;		/* SWAP: where slot and target lie; META: where the object lies */
-	uint8_t locks_before, locks_after;	/* DRAY_LOCK_*; cleared before the first swap, set after the last META */
+	uint8_t fflags_before, fflags_after;	/* DRAY_FF_*: locks cleared before the first swap, all set after the last META */
 	uint16_t times;		/* META of a directory: bit N - 1 for each step after which its time has to be set again */
 	uint16_t len;		/* of @path */
 	const char *path;	/* in the plan's arena or the index; not NUL-terminated */
@@ -140,6 +142,7 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_LINK_REDIRECTED,	/* ...: what is beneath it goes where it leads */
 	INST_NOTE_NO_SYMLINK,	/* decided by --symlink, but there is none */
 	INST_NOTE_LEFT_OUT,	/* a device, with --no-owner */
+	INST_NOTE_NO_FLAGS,	/* file flags that its file system does not keep */
 };
 struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
 

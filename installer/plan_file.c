@@ -186,9 +186,9 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const stru
 		put_bytes(&o, op->path, op->len);
 		put_ident(&o, &op->old);
 		put_ident(&o, &op->now);
-		if (op->flags & INST_OP_LOCKED) {
-			put8(&o, op->locks_before);
-			put8(&o, op->locks_after);
+		if (op->flags & INST_OP_FFLAGS) {
+			put8(&o, op->fflags_before);
+			put8(&o, op->fflags_after);
 		}
 		if (op->flags & INST_OP_SUBTREE) {
 			put_bytes(&o, op->trees->old, 32);
@@ -312,8 +312,8 @@ get_op(struct dray_cursor *c, size_t sites, struct inst_op *op)
 	/* only the root directory's times have an empty path */
 	if (!(len == 0 && op->kind == INST_OP_META) && !dray_path_ok(op->path, op->len, NULL))
 		return false;
-	if ((op->flags & INST_OP_LOCKED) &&
-	    (!dray_cursor_u8(c, &op->locks_before) || !dray_cursor_u8(c, &op->locks_after)))
+	if ((op->flags & INST_OP_FFLAGS) &&
+	    (!dray_cursor_u8(c, &op->fflags_before) || !dray_cursor_u8(c, &op->fflags_after)))
 		return false;
 	if (op->kind == INST_OP_META)
 		return (op->flags & INST_OP_SUBTREE) == 0 && (op->attrs = calloc(1, sizeof(*op->attrs))) != NULL &&

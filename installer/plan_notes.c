@@ -135,6 +135,21 @@ redirected(struct inst_planning *pl, const struct inst_item *it)
 	return note(pl, it, INST_NOTE_LINK_REDIRECTED, "is a symlink here; what is beneath it goes to %s", q);
 }
 
+/* file flags of the release that cannot be set, because the file system has no place for them */
+static int
+without_fflags(struct inst_planning *pl, const struct inst_item *it)
+{
+	uint8_t known, fflags = inst_fflags_after(pl, it, &known), site = it->decision == INST_D_META ? it->site : it->up_site;
+	char words[DRAY_FF_TEXT];
+
+	if (it->top != DRAY_NONE)
+		site = pl->items[it->top].up_site;
+	fflags &= (uint8_t)(known & ~inst_sites_fflags(pl->sites, site));
+	if (fflags == 0 || it->decision == INST_D_REMOVE)
+		return 0;
+	return note(pl, it, INST_NOTE_NO_FLAGS, "its file system does not keep %s", dray_fflags_text(fflags, words));
+}
+
 static int
 one(struct inst_planning *pl, struct inst_item *it)
 {
@@ -205,10 +220,12 @@ one(struct inst_planning *pl, struct inst_item *it)
 	if (it->park) {
 		if (parked(pl, it) != 0)
 			return -1;
-	} else if (it->lost && note(pl, it, INST_NOTE_META_LOST, "its owner, mode or extended attributes were set here") != 0) {
+	} else if (it->lost && note(pl, it, INST_NOTE_META_LOST, "its owner, mode or other attributes were set here") != 0) {
 		return -1;
 	}
 	if (it->split && note(pl, it, INST_NOTE_SPLIT_LINK, "has other names on another file system: a file of its own here") != 0)
+		return -1;
+	if (without_fflags(pl, it) != 0)
 		return -1;
 	if (it->outside && note(pl, it, INST_NOTE_OUTSIDE_LINK, "has other names, which keep the old content") != 0)
 		return -1;

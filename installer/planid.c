@@ -41,6 +41,7 @@ put_old(const struct inst_planning *pl, struct inst_fields *l, const struct inst
 {
 	const struct inst_rare *r = inst_rare(it);
 	struct inst_meta m = inst_item_meta(it);
+	uint8_t known;
 
 	inst_field_u32(l, it->id.type);
 	if (it->id.type == DRAY_ABSENT)
@@ -61,6 +62,10 @@ put_old(const struct inst_planning *pl, struct inst_fields *l, const struct inst
 		break;
 	}
 	put_meta(l, &m, plain);
+	if (inst_fflags_after(pl, it, &known), known != 0) {
+		inst_field_text(l, "flags");
+		inst_field_u32(l, m.fflags & known);
+	}
 }
 
 static void

@@ -13,8 +13,9 @@
 
 #define INST_SOCKET 255u	/* inst_ident.type of a socket, or of anything else a release cannot hold */
 
-/* attributes we can apply; st_flags are not among them yet */
-#define INST_HAS_KNOWN (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_XATTRS | DRAY_HAS_MTIME)
+/* attributes of an inst_meta */
+#define INST_HAS_KNOWN (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_FLAGS | DRAY_HAS_XATTRS | \
+    DRAY_HAS_MTIME)
 
 enum inst_decision {
 	INST_D_SAME,		/* nothing to do */
@@ -64,7 +65,7 @@ struct inst_item {
 	uint16_t has, mode;
 	uint8_t way;
 	uint8_t up_site, site;	/* of the directory it lies in, and its own: rows of planning.sites */
-	uint8_t up_locks, locks;	/* DRAY_LOCK_* of both */
+	uint8_t up_fflags, fflags;	/* DRAY_FF_* of both */
 	uint8_t decision;
 	uint8_t note;		/* KEEP: enum inst_note_kind + 1, else 0 */
 	bool untouched : 1;	/* the release does not change it; looked at for the sake of others, not looked after */
@@ -104,7 +105,7 @@ struct inst_planning {
 	const struct inst_plan_opts *o;
 	const struct inst_policy *policy;	/* never NULL */
 	struct inst_sites *sites;
-	bool unlocks;			/* this process may clear immutable flags */
+	bool unlocks;			/* this process may set and clear immutable flags */
 	struct inst_fstab fstab;
 	struct inst_item *items;	/* in path order */
 	size_t n;
@@ -129,6 +130,7 @@ DRAY_MUST_CHECK int inst_sites_find(struct inst_sites *s, const struct dray_stat
 DRAY_MUST_CHECK int inst_sites_settle(struct inst_sites *s, bool any_fs, struct dray_err *e);
 /** inst_sites_refuse - static text: why nothing can be changed there; NULL: it can */
 const char *inst_sites_refuse(const struct inst_sites *s, uint8_t site);
+uint8_t inst_sites_fflags(const struct inst_sites *s, uint8_t site);	/* DRAY_FF_* that are kept there */
 bool inst_sites_overlay(const struct inst_sites *s, uint8_t site);	/* birth times do not stay */
 uint64_t inst_sites_max_links(const struct inst_sites *s, uint8_t site);
 bool inst_sites_moves_dirs(const struct inst_sites *s, uint8_t site);	/* can directories be renamed? */
@@ -169,6 +171,8 @@ void inst_keep(struct inst_item *it, enum inst_note_kind note);	/* left alone, a
 /* *same: are the live attributes those of @s? @times: the modification time too */
 DRAY_MUST_CHECK int inst_attrs_are(const struct inst_planning *pl, const struct inst_item *it, const struct dray_state *s,
     bool times, bool *same, struct dray_err *e);
+/* DRAY_FF_* that the path has afterwards; *known: those that the release speaks of, kept there or not */
+uint8_t inst_fflags_after(const struct inst_planning *pl, const struct inst_item *it, uint8_t *known);
 bool inst_has_children(const struct inst_planning *pl, const struct inst_item *it);	/* in the release */
 
 /* decide_repair.c: the decision of a repair about one path, from its facts */

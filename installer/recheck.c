@@ -67,7 +67,7 @@ recheck_op(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	if (same && op->kind == INST_OP_META && op->old.type == DRAY_FILE)
 		same = st.nlink == op->attrs->nlink;
 	if (same)
-		same = st.locks == op->locks_before;
+		same = st.fflags == op->fflags_before;
 	if (same && r->trees && recheck_tree(&r->walks[worker], op, &same, e) != 0)
 		return -1;
 	return same ? 0 : drifted(op->path, op->len, e);

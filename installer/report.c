@@ -23,6 +23,7 @@ static const char *const note_name[] = {
 	[INST_NOTE_UNREADABLE] = "unreadable", [INST_NOTE_KEPT_LOCAL] = "kept-local", [INST_NOTE_SPLIT_LINK] = "split-link",
 	[INST_NOTE_LINK_IGNORED] = "symlink-ignored", [INST_NOTE_LINK_REDIRECTED] = "symlink-redirected",
 	[INST_NOTE_NO_SYMLINK] = "no-symlink", [INST_NOTE_LEFT_OUT] = "left-out",
+	[INST_NOTE_NO_FLAGS] = "no-flags",
 };
 
 const char *
@@ -170,6 +171,7 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		{ INST_NOTE_LINK_IGNORED, "symlinks for directories, left alone with all beneath:" },
 		{ INST_NOTE_LINK_REDIRECTED, "symlinks for directories, followed:" },
 		{ INST_NOTE_LEFT_OUT, "left out, because only root can make them:" },
+		{ INST_NOTE_NO_FLAGS, "without file flags, which their file system does not keep:" },
 		{ INST_NOTE_NO_SYMLINK, "decided, but not needed:" },
 		{ INST_NOTE_OUTSIDE_LINK, "files with other names, which keep the old content:" },
 		{ INST_NOTE_SPLIT_LINK, "hard links of the release that no file system can hold:" },

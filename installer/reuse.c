@@ -183,6 +183,17 @@ still_right(struct stage *s, struct stage_worker *w, const struct old_file *f, i
 	return size == c.size && memcmp(sum, c.sha256, sizeof(sum)) == 0;
 }
 
+/* it or its directory may have been made immutable, when that staging was at its end */
+static int
+take_over(int dir, const char *leaf, int to_dir, const char *to_leaf)
+{
+	if (os_rename_noreplace(dir, leaf, to_dir, to_leaf) == 0)
+		return 0;
+	if (errno != EPERM || os_fflags_set(dir, leaf, DRAY_FF_LOCKS, 0) != 0 || os_fflags_set(dir, "", DRAY_FF_LOCKS, 0) != 0)
+		return -1;
+	return os_rename_noreplace(dir, leaf, to_dir, to_leaf);
+}
+
 static int
 reuse_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 {
@@ -204,7 +215,7 @@ reuse_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	rc = still_right(s, w, f, fd, e);
 	if (rc == 1) {
 		rc = inst_stage_node_at(s, &w->place, want->first_node, &to_dir, to_leaf, e);
-		if (rc == 0 && os_rename_noreplace(dir, leaf, to_dir, to_leaf) == -1)
+		if (rc == 0 && take_over(dir, leaf, to_dir, to_leaf) == -1)
 			rc = dray_fail_errno(e, "take over a staged file");
 		if (rc == 0)
 			rc = inst_stage_dress(s, &w->place, want->first_node, fd, e);

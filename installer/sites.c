@@ -50,6 +50,7 @@ inst_sites_new(int rootfd, bool component_walk, struct inst_sites **out, struct 
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	s->v[0].mnt = st.mnt_id;
 	s->v[0].dev = st.dev;
+	s->v[0].fflags = st.fflags_here;
 	s->n = 1;
 	return 0;
 }
@@ -82,7 +83,8 @@ inst_sites_find(struct inst_sites *s, const struct dray_stat *st, const char *pa
 	if (i == INST_SITES_MAX) {
 		rc = dray_fail(e, DRAY_E_SYSTEM, "more than %d file systems below the root", INST_SITES_MAX);
 	} else if (i == s->n) {
-		s->v[i] = (struct inst_site){ .path = strndup(path, len), .len = len, .mnt = st->mnt_id, .dev = st->dev };
+		s->v[i] = (struct inst_site){ .path = strndup(path, len), .len = len, .mnt = st->mnt_id, .dev = st->dev,
+			.fflags = st->fflags_here };
 		if (s->v[i].path == NULL)
 			rc = dray_fail(e, DRAY_E_IO, "out of memory");
 		else
@@ -197,6 +199,12 @@ const char *
 inst_sites_refuse(const struct inst_sites *s, uint8_t site)
 {
 	return s->refuse[site];
+}
+
+uint8_t
+inst_sites_fflags(const struct inst_sites *s, uint8_t site)
+{
+	return s->v[site].fflags;
 }
 
 bool

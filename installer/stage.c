@@ -335,7 +335,7 @@ inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct 
 	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || inst_stage_write_manifest(&s, e) != 0 ||
 	    inst_stage_make_dirs(&s, e) != 0 || inst_stage_reuse(&s, e) != 0 || inst_stage_make_plain(&s, e) != 0 ||
 	    make_contents(&s, e) != 0 || inst_stage_make_links(&s, e) != 0 ||
-	    inst_stage_close_dirs(&s, e) != 0 || dray_parallel(s.threads, p->n_swaps, 64, identify, &s, e) != 0)
+	    inst_stage_close_dirs(&s, e) != 0 || inst_stage_fflags(&s, e) != 0 || dray_parallel(s.threads, p->n_swaps, 64, identify, &s, e) != 0)
 		goto out;
 	rc = 0;
 out:

@@ -94,6 +94,8 @@ DRAY_MUST_CHECK int inst_stage_make_plain(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int inst_stage_make_copies(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int inst_stage_make_links(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int inst_stage_close_dirs(struct stage *s, struct dray_err *e);
+/* file flags of what lies inside a directory that goes as a whole; the op of what has a slot of its own sets them */
+DRAY_MUST_CHECK int inst_stage_fflags(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int inst_stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd, struct dray_err *e);
 DRAY_MUST_CHECK int inst_stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e);
 int inst_stage_blame(struct stage *s, uint32_t node, struct dray_err *e);	/* wrap with the node's path; -1 */

@@ -347,7 +347,7 @@ inst_dir_time(struct inst_swapper *w, const struct inst_op *op, bool back, struc
 }
 
 int
-inst_lock_op(struct inst_swapper *w, const struct inst_op *op, uint8_t locks, struct dray_err *e)
+inst_fflags_op(struct inst_swapper *w, const struct inst_op *op, uint8_t mask, uint8_t fflags, struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1] = "", q[512];
 	struct inst_ident id;
@@ -357,13 +357,14 @@ inst_lock_op(struct inst_swapper *w, const struct inst_op *op, uint8_t locks, st
 	if (inst_look(&w->target, op->path, op->len, &id, &st, e) != 0)
 		goto fail;
 	/* somebody else's object keeps the flags it has */
-	if ((!inst_ident_object(&id, &op->old) && !inst_ident_object(&id, &op->now)) || st.locks == locks)
+	if ((!inst_ident_object(&id, &op->old) && !inst_ident_object(&id, &op->now)) ||
+	    ((st.fflags ^ fflags) & mask & st.fflags_here) == 0)
 		return 0;
 	if (op->len > 0 && dray_walk_parent(&w->target, op->path, op->len, &dir, leaf, e) != 0)
 		goto fail;
-	if (os_locks_set(dir, leaf, locks) == 0)
+	if (os_fflags_set(dir, leaf, mask & st.fflags_here, fflags) == 0 || errno == EOPNOTSUPP)
 		return 0;
-	dray_fail_errno(e, "%s its immutable and append-only flags", locks == 0 ? "clear" : "set");
+	dray_fail_errno(e, "%s its file flags", fflags == 0 ? "clear" : "set");
 fail:
 	return dray_wrap(e, "%s", op->len == 0 ? "/" : dray_quote(op->path, op->len, q, sizeof(q)));
 }

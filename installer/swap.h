@@ -31,9 +31,10 @@ DRAY_MUST_CHECK int inst_swap(struct inst_swapper *w, const struct inst_op *op, 
 /** inst_dir_time - a directory that arrived gets its own time again: xfs changes it when two names are exchanged */
 DRAY_MUST_CHECK int inst_dir_time(struct inst_swapper *w, const struct inst_op *op, bool back, struct dray_err *e);
 
-/** inst_lock_op - set the op's immutable and append-only flags on what is at its path now, if that is the op's old or
- * new object; @locks 0: clear them */
-DRAY_MUST_CHECK int inst_lock_op(struct inst_swapper *w, const struct inst_op *op, uint8_t locks, struct dray_err *e);
+/** inst_fflags_op - of the file flags in @mask set exactly those in @fflags on what is at the op's path now, if that is
+ * the op's old or new object. Those that its file system does not keep are left out. */
+DRAY_MUST_CHECK int inst_fflags_op(struct inst_swapper *w, const struct inst_op *op, uint8_t mask, uint8_t fflags,
+    struct dray_err *e);
 
 /**
  * inst_meta_op - do one META

@@ -112,6 +112,13 @@ uint64_t dray_index_bytes(const struct dray_index *ix);	/* memory its tables tak
 void dray_index_entry(const struct dray_index *ix, uint32_t i, struct dray_entry *out);
 void dray_index_state(const struct dray_index *ix, uint32_t i, struct dray_state *out);
 void dray_index_attrs(const struct dray_index *ix, uint32_t i, struct dray_attrs *out);
+
+/**
+ * dray_index_fflags - DRAY_FF_* that the state asks for, and in *known all those that it speaks of
+ * @os: of a bundle for that system only; NULL: of any bundle
+ * Of files and directories; of all else, and without flags in the bundle, *known is 0.
+ */
+uint8_t dray_index_fflags(const struct dray_index *ix, const struct dray_state *s, const char *os, uint8_t *known);
 void dray_index_xattr(const struct dray_index *ix, uint32_t i, struct dray_xattr *out);
 void dray_index_alt(const struct dray_index *ix, uint32_t i, struct dray_alt *out);
 void dray_index_content(const struct dray_index *ix, uint32_t i, struct dray_content *out);

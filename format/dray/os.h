@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "dray/err.h"
+#include "dray/fflags.h"
 
 /* stat plus what identity needs; btime 0/0 when the file system has none */
 struct dray_stat {
@@ -26,14 +27,8 @@ struct dray_stat {
 	uint32_t mtime_nsec, ctime_nsec, btime_nsec;
 	uint64_t mnt_id;	/* mount, 0 if unknown */
 	bool mount_root;	/* the object is the root of a mount */
-	uint8_t locks;		/* DRAY_LOCK_*: flags that forbid to rename, remove or change it */
-};
-
-/* flags that stand in the way of an upgrade. Source: chattr(1), ioctl_iflags(2); chflags(2) on FreeBSD */
-enum {
-	DRAY_LOCK_IMMUTABLE = 1,	/* chattr +i; schg, uchg */
-	DRAY_LOCK_APPEND = 2,		/* chattr +a; sappnd, uappnd */
-	DRAY_LOCK_NOUNLINK = 4,		/* FreeBSD: sunlnk, uunlnk */
+	uint8_t fflags;		/* DRAY_FF_* that it has */
+	uint8_t fflags_here;	/* ... and that its file system keeps */
 };
 
 /** os_stat_at - of @name in @dir, not following a symlink; @name "" : of @dir itself */
@@ -58,12 +53,9 @@ int os_xattr_get(int fd, const char *name, void *buf, size_t *len);
 int os_xattr_set(int fd, const char *name, const void *value, size_t len);
 int os_xattr_remove(int fd, const char *name);
 
-/**
- * os_locks_set - of a file or directory, never through a symlink: exactly the DRAY_LOCK_* in @locks
- * FreeBSD: those of the super-user; on clearing, the owner's too.
- */
-int os_locks_set(int dir, const char *name, uint8_t locks);
-bool os_locks_mine(void);		/* may this process set and clear them? */
+/** os_fflags_set - of a file or directory, never through a symlink: of the DRAY_FF_* in @mask exactly those in @fflags */
+int os_fflags_set(int dir, const char *name, uint8_t mask, uint8_t fflags);
+bool os_fflags_mine(void);		/* may this process set and clear those that lock? */
 
 /* what a file system is good for */
 enum dray_fs_kind {

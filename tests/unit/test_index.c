@@ -113,6 +113,8 @@ static const struct bad bads[] = {
 	    { SET(DRAY_T_FRAMES, 1, F_BLOCK, 4, 0xffffffff) } },
 	{ "range without frame", DAMAGED, "range 0: belongs to no frame",
 	    { COUNT(DRAY_T_RANGES, 1) } },
+	{ "flags of no system", DAMAGED, "attribute set 3: has file flags, in a bundle for any system",
+	    { DECLARE(os, 0x796e61) } },
 	{ "blocks declared", DAMAGED, "frames fill 2 blocks, 3 are declared",
 	    { DECLARE(blocks, 3) } },
 	{ "length declared", DAMAGED, "frames end the bundle at byte ...",

@@ -195,30 +195,35 @@ a_file_system_tells_what_it_is_good_for(void)
 }
 
 static void
-locks_are_seen_set_and_cleared(void)
+file_flags_are_seen_set_and_cleared(void)
 {
 	struct dray_stat st;
 	struct dray_fs fs;
 
-	CHECK_EQ(os_locks_set(dir, "missing", 0), -1);
+	CHECK_EQ(os_fflags_set(dir, "missing", DRAY_FF_LOCKS, 0), -1);
 	CHECK_EQ(errno, ENOENT);
 	CHECK_EQ(symlinkat("file", dir, "lock-link"), 0);
-	CHECK_EQ(os_locks_set(dir, "lock-link", DRAY_LOCK_IMMUTABLE), -1);
+	CHECK_EQ(os_fflags_set(dir, "lock-link", DRAY_FF_LOCKS, DRAY_FF_IMMUTABLE), -1);
 	CHECK_EQ(errno, ELOOP);
 	CHECK_EQ(os_fs(dir, &fs), 0);
-	if (!os_locks_mine() || fs.kind != DRAY_FS_SAFE)
+	if (!os_fflags_mine() || fs.kind != DRAY_FS_SAFE)
 		return;	/* not this user's to set, or nowhere to keep them */
-	CHECK_EQ(os_locks_set(dir, "file", DRAY_LOCK_IMMUTABLE), 0);
+	CHECK_EQ(os_fflags_set(dir, "file", DRAY_FF_LOCKS, DRAY_FF_IMMUTABLE), 0);
 	CHECK_EQ(os_stat_at(dir, "file", &st), 0);
-	CHECK_EQ(st.locks, DRAY_LOCK_IMMUTABLE);
+	CHECK_EQ(st.fflags, DRAY_FF_IMMUTABLE);
 	CHECK_EQ(unlinkat(dir, "file", 0), -1);
 	CHECK_EQ(errno, EPERM);
-	CHECK_EQ(os_locks_set(dir, "file", DRAY_LOCK_APPEND), 0);
+	CHECK_EQ(os_fflags_set(dir, "file", DRAY_FF_LOCKS, DRAY_FF_APPEND), 0);
 	CHECK_EQ(os_stat_at(dir, "file", &st), 0);
-	CHECK_EQ(st.locks, DRAY_LOCK_APPEND);
-	CHECK_EQ(os_locks_set(dir, "file", 0), 0);
+	CHECK_EQ(st.fflags, DRAY_FF_APPEND);
+	CHECK_EQ(os_fflags_set(dir, "file", DRAY_FF_NODUMP, DRAY_FF_NODUMP), 0);
 	CHECK_EQ(os_stat_at(dir, "file", &st), 0);
-	CHECK_EQ(st.locks, 0);
+	CHECK_EQ(st.fflags, DRAY_FF_APPEND | DRAY_FF_NODUMP);
+	CHECK_EQ(st.fflags_here, dray_fflags_known("linux"));
+	CHECK_EQ(os_fflags_set(dir, "file", DRAY_FF_LOCKS, 0), 0);
+	CHECK_EQ(os_stat_at(dir, "file", &st), 0);
+	CHECK_EQ(st.fflags, DRAY_FF_NODUMP);
+	CHECK_EQ(os_fflags_set(dir, "file", DRAY_FF_NODUMP, 0), 0);
 }
 
 static void
@@ -307,7 +312,7 @@ main(void)
 	RUN(opening_beneath_never_leaves_nor_follows);
 	RUN(walking_opens_directories_only);
 	RUN(a_file_system_tells_what_it_is_good_for);
-	RUN(locks_are_seen_set_and_cleared);
+	RUN(file_flags_are_seen_set_and_cleared);
 	RUN(xattrs_come_back_as_they_were_set);
 	RUN(a_fifo_and_as_root_a_device_are_made);
 	RUN(the_process_knows_itself);
