@@ -55,20 +55,30 @@ in_lib_dir(const char *path, size_t len)
 	return false;
 }
 
-/* 0: the runtime linker and libc, which must change next to each other; 1: another shared library; 2: none */
-static int
+/*
+ * Which shared library is it? The runtime linker, what libc stands on, libc, the thread library: they must change next to
+ * each other, and in this order, since the later ones need the earlier ones.
+ */
+enum lib { LIB_LINKER, LIB_SYS, LIB_C, LIB_THREADS, LIB_OTHER, LIB_NONE };
+
+static enum lib
 lib_class(const char *path, size_t len)
 {
+	static const struct { const char *head, *tail; enum lib is; } first[] = {
+		{ "ld-", "", LIB_LINKER }, { "ld.so", "", LIB_LINKER }, { "libsys.so", "", LIB_SYS }, { "libc.so", "", LIB_C },
+		{ "libc-", ".so", LIB_C }, { "libthr.so", "", LIB_THREADS }, { "libpthread.so", "", LIB_THREADS },
+		{ "libpthread-", ".so", LIB_THREADS },
+	};
 	size_t up = inst_parent_len(path, len), at = up == 0 ? 0 : up + 1;
 	const char *name = path + at;
 	size_t n = len - at;
 
-	if (!in_lib_dir(path, len))
-		return 2;
-	if (begins(name, n, "ld-") || begins(name, n, "ld.so") || begins(name, n, "libc.so") ||
-	    (begins(name, n, "libc-") && ends(name, n, ".so")))
-		return contains(name, n, ".so") ? 0 : 2;
-	return begins(name, n, "lib") && contains(name, n, ".so") ? 1 : 2;
+	if (!in_lib_dir(path, len) || !contains(name, n, ".so"))
+		return LIB_NONE;
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		if (begins(name, n, first[i].head) && ends(name, n, first[i].tail))
+			return first[i].is;
+	return begins(name, n, "lib") ? LIB_OTHER : LIB_NONE;
 }
 
 static uint8_t
@@ -86,7 +96,7 @@ rank_of(const struct inst_planning *pl, const struct inst_item *it, const struct
 		return INST_RANK_ADD;
 	if (dray_path_under(en->path, en->len, "boot", 4))
 		return INST_RANK_BOOT;
-	if (lib_class(en->path, en->len) < 2)
+	if (lib_class(en->path, en->len) != LIB_NONE)
 		return INST_RANK_LIB;
 	dray_index_attrs(pl->ix, s.attrs, &a);
 	if (s.type == DRAY_FILE && (a.has & DRAY_HAS_MODE) != 0 && (a.mode & 0111) != 0)
@@ -103,7 +113,7 @@ made_cmp(const void *a, const void *b)
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
 	if (x->rank == INST_RANK_LIB) {
-		c = lib_class(x->path, x->len) - lib_class(y->path, y->len);
+		c = (int)lib_class(x->path, x->len) - (int)lib_class(y->path, y->len);
 		if (c != 0)
 			return c;
 	}

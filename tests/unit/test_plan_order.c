@@ -93,21 +93,23 @@ swaps_come_in_an_order_that_runs(void)
 		{ "etc/gone2", "f,1", NULL, NULL },
 		{ "lib", "d", "d", NULL }, { "lib/ld-linux.so.2", "f,1,755", "f,2,755", NULL },
 		{ "lib/liba.so.1", "f,1", "f,2", NULL }, { "lib/libc.so.6", "f,1,755", "f,2,755", NULL },
+		{ "lib/libcrypt.so.1", "f,1", "f,2", NULL }, { "lib/libso", "f,1", "f,2", NULL },
+		{ "lib/libsys.so.7", "f,1", "f,2", NULL }, { "lib/libthr.so.3", "f,1", "f,2", NULL },
 		{ "new", NULL, "d", NULL }, { "new/x", NULL, "f,2", NULL },
 	};
-	static const char *const want[] = { "new", "lib/ld-linux.so.2", "lib/libc.so.6", "lib/liba.so.1", "bin/sh", "etc/conf",
-		"boot/vmlinuz", "etc/gone2", "etc/gone", "lib", "etc", "boot", "bin", "" };
+	static const char *const want[] = { "new", "lib/ld-linux.so.2", "lib/libsys.so.7", "lib/libc.so.6", "lib/libthr.so.3",
+		"lib/liba.so.1", "lib/libcrypt.so.1", "bin/sh", "etc/conf", "lib/libso", "boot/vmlinuz", "etc/gone2", "etc/gone", "lib", "etc", "boot", "bin", "" };
 	struct scene s;
 
 	scene_old(&s, rows, N(rows));
 	CHECK_EQ(s.p->n_ops, N(want));
-	CHECK_EQ(s.p->n_swaps, 9);
+	CHECK_EQ(s.p->n_swaps, 13);
 	for (size_t i = 0; i < N(want) && i < s.p->n_ops; i++) {
 		char got[64];
 
 		snprintf(got, sizeof(got), "%.*s", (int)s.p->ops[i].len, s.p->ops[i].path);
 		CHECK_STR(got, want[i]);
-		CHECK_EQ(s.p->ops[i].slot, i < 9 ? (int64_t)i : (int64_t)DRAY_NONE);
+		CHECK_EQ(s.p->ops[i].slot, i < 13 ? (int64_t)i : (int64_t)DRAY_NONE);
 	}
 	scene_end(&s);
 }
