@@ -9,6 +9,9 @@
 #include "installer/commit.h"
 #include "installer/evidence.h"
 
+/* a component that no record tells of: of the paths that a base has of it, how many are here; counted up to more than half */
+struct inst_counted { uint32_t here, of; };
+
 /* options and open things of one run */
 struct inst_front {
 	struct tool_common common;
@@ -19,6 +22,7 @@ struct inst_front {
 	struct tool_list symlinks;
 	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
 	const char *components, *without;	/* --components, --without; policy.absent and fresh come of them and of the record */
+	struct inst_counted counted[DRAY_MAX_COMPONENTS];	/* of 0: not counted */
 	const char *phase;		/* --phase, or NULL */
 	uint8_t step;			/* ... as a step; INST_STEP_ALL */
 	uint64_t allow_downgrade;	/* the one counter that may be older; 0: none */

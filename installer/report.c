@@ -316,6 +316,15 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 	n = dray_json_set_arr(o, "components_absent");
 	for (size_t i = 0; i < d->n_components; i++)
 		dray_json_push_str((p->absent >> i & 1) != 0 ? n : a, d->components[i]);
+	a = dray_json_set_arr(o, "components_counted");
+	for (size_t i = 0; i < d->n_components; i++) {
+		if (f->counted[i].of == 0)
+			continue;
+		n = dray_json_push_obj(a);
+		dray_json_set_str(n, "name", d->components[i]);
+		dray_json_set_int(n, "here", f->counted[i].here);
+		dray_json_set_int(n, "of", f->counted[i].of);
+	}
 	set_bounded(o, "payload", p->payload);
 	dray_json_set_int(o, "ops", (int64_t)p->n_ops);
 	dray_json_set_int(o, "swaps", (int64_t)p->n_swaps);
