@@ -93,5 +93,6 @@ void build_warnings(const struct build_opts *o, const struct build_result *r);
 /* subcommands */
 int cmd_build(int argc, char **argv, const struct tool_cmd *self);
 int build_cmd_fetch(int argc, char **argv, const struct tool_cmd *self);
+int build_cmd_policy(int argc, char **argv, const struct tool_cmd *self);
 
 #endif

@@ -35,6 +35,8 @@ static const struct tool_cmd cmds[] = {
 	{ "fetch", "freebsd-update:RELEASE/ARCH... [--mirror DIR]",
 	  "bring releases of a freebsd-update server here, and make a server's folder of them",
 	  "dray fetch freebsd-update:14.0-RELEASE/amd64 --mirror /media/usb/update\n", build_cmd_fetch },
+	{ "policy", "FILE", "what a freebsd-update.conf says about paths, as a policy file for dray-install",
+	  "dray policy /etc/freebsd-update.conf >site.policy\n", build_cmd_policy },
 	{ "report", "FILE [--paths N] [--earlier FILE]",
 	  "what was done on a machine: a file of `dray-install status --export`, checked",
 	  "dray report site-7.evidence\ndray report site-7.evidence --earlier last-year.evidence\n", build_cmd_report },

@@ -36,6 +36,7 @@ enum inst_local {
 	INST_LOCAL_DELETED,	/* deleted before an upgrade, which left it so */
 	INST_LOCAL_EDITED,	/* edited before an upgrade, which kept its content */
 	INST_LOCAL_SYMLINK,	/* a symlink for a directory, decided about with --symlink */
+	INST_LOCAL_POLICY,	/* a policy kept it or left it alone */
 	INST_LOCAL_ABSENT,	/* of a component that this tree does not have */
 };
 

@@ -27,6 +27,9 @@ inst_check_decided(const struct inst_check *c, uint32_t row)
 	case INST_LOCAL_ABSENT:	/* directories of it may be here, which is nothing to judge */
 		may = UINT16_MAX;
 		break;
+	case INST_LOCAL_POLICY:
+		may = UINT16_MAX;
+		break;
 	case INST_LOCAL_EDITED:
 		may = EDITED;
 		break;
@@ -106,9 +109,11 @@ reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en
 {
 	if (inst_row_absent(ck->ix, en, absent))
 		return INST_LOCAL_ABSENT;
-	if (en->target == DRAY_NONE)
-		return INST_LOCAL_NO;
 	if (ck->o->strict)
+		return INST_LOCAL_NO;
+	if (ck->o->kept != NULL && ck->o->kept[row] == INST_LOCAL_POLICY)
+		return INST_LOCAL_POLICY;
+	if (en->target == DRAY_NONE)
 		return INST_LOCAL_NO;
 	if ((en->flags & DRAY_ENTRY_CONFIG) != 0)
 		return INST_LOCAL_CONFIG;

@@ -18,7 +18,7 @@ struct inst_front {
 	const char *root, *state;	/* as given; state may be NULL */
 	struct tool_list keyring;
 	struct inst_policy policy;	/* plan, apply */
-	const char *profile;		/* ... and what it is read from */
+	const char *profile, *policy_file;	/* ... and what it is read from: --profile, --policy */
 	struct tool_list symlinks;
 	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
 	const char *components, *without;	/* --components, --without; policy.absent and fresh come of them and of the record */
@@ -139,6 +139,8 @@ void inst_components_record(const struct dray_desc *d, uint64_t absent, struct i
 	    .arg = "N", .help = "accept this bundle, whose release counter is N, although it is older" }, \
 	{ .name = "profile", .kind = TOOL_TEXT, .out = &(f).profile, .arg = "NAME", \
 	    .help = "preserve (default): local edits as told there; strict: the tree equals the release" }, \
+	{ .name = "policy", .kind = TOOL_TEXT, .out = &(f).policy_file, .arg = "FILE", \
+	    .help = "what this site has decided about paths: a file of rules" }, \
 	{ .name = "symlink", .kind = TOOL_LIST, .out = &(f).symlinks, .arg = "PATH=HOW", \
 	    .help = "a directory that is a symlink here: ignore, restore or redirect; repeats" }, \
 	{ .name = "park", .kind = TOOL_FLAG, .out = &(f).policy.park, \

@@ -68,6 +68,7 @@ add_policy(char **text, const struct inst_front *f)
 	add_option(text, "--components", f->components);
 	add_option(text, "--without", f->without);
 	add_option(text, "--profile", f->profile);
+	add_option(text, "--policy", f->policy_file);
 	for (size_t i = 0; i < f->symlinks.n; i++)
 		add_option(text, "--symlink", f->symlinks.v[i]);
 	if (f->policy.park)

@@ -225,7 +225,7 @@ decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct 
 static void
 decide_local(const struct inst_planning *pl, struct inst_item *it, const struct view *v, const struct past *p)
 {
-	bool strict = pl->policy->strict;
+	bool strict = inst_wants_strict(pl, it->row);
 
 	if (it->id.type == INST_SOCKET) {
 		if (!v->has_target && p->any_absent)
@@ -300,7 +300,7 @@ cannot(const struct inst_planning *pl, const struct inst_item *it, const char *p
 static void
 decide_absent(const struct inst_planning *pl, struct inst_item *it, const struct view *v, const struct past *p)
 {
-	bool wanted = pl->policy->strict || (pl->mark != NULL && (pl->mark[it->row] & INST_MARK_WANTED) != 0);
+	bool wanted = inst_wants_strict(pl, it->row) || (pl->mark != NULL && (pl->mark[it->row] & INST_MARK_WANTED) != 0);
 
 	if (!v->has_target)
 		it->decision = INST_D_SAME;
@@ -398,6 +398,8 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 			it->lost = !same;
 		}
 	}
+	if (pl->policy->repair == NULL)
+		inst_rules_apply(pl, it);
 	bar(pl, it, &v.en);
 	return 0;
 }

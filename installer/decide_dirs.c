@@ -32,7 +32,7 @@ force_parents(struct inst_planning *pl)
 static bool
 takes_along(const struct inst_planning *pl, const struct inst_item *it)
 {
-	return pl->policy->strict || (it->decision == INST_D_TYPE && pl->policy->park);
+	return inst_wants_strict(pl, it->row) || (it->decision == INST_D_TYPE && pl->policy->park);
 }
 
 /* one directory that shall go: it does when all it holds goes too, or may be taken along. *goes: it does */
@@ -44,7 +44,7 @@ settle_dir(struct inst_planning *pl, struct inst_item *it, bool *goes, struct dr
 	*goes = alone;
 	if (alone)
 		return 0;
-	if (inst_rare(it)->foreign != NULL && (pl->policy->park || pl->policy->strict) && inst_park_list(pl, it, e) != 0)
+	if (inst_rare(it)->foreign != NULL && (pl->policy->park || inst_wants_strict(pl, it->row)) && inst_park_list(pl, it, e) != 0)
 		return -1;
 	if (takes_along(pl, it) && inst_rare(it)->broke != NULL) {
 		it->decision = INST_D_BLOCKED;

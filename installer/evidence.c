@@ -101,6 +101,16 @@ set_policy(struct dray_json *o, const struct inst_policy *policy, const struct d
 			if ((policy->absent >> i & 1) != 0)
 				dray_json_push_str(links, d->components[i]);
 	}
+	links = policy->rules.n > 0 ? dray_json_set_arr(p, "rules") : NULL;
+	for (size_t i = 0; i < policy->rules.n; i++) {
+		const struct dray_rule *r = &policy->rules.v[i];
+
+		one = dray_json_push_obj(links);
+		dray_json_set_str(one, "action", dray_action_name(r->action));
+		if (dray_when_name(r->when) != NULL)
+			dray_json_set_str(one, "if", dray_when_name(r->when));
+		dray_json_set_path(one, "path", r->pattern, r->len);
+	}
 	links = dray_json_set_arr(p, "symlinks");
 	for (size_t i = 0; i < policy->n_links; i++) {
 		one = dray_json_push_obj(links);

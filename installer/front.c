@@ -42,6 +42,7 @@ inst_front_close(struct inst_front *f)
 	if (f->fd != -1)
 		close(f->fd);
 	free(f->policy.links);
+	dray_policy_free(&f->policy.rules);
 	inst_state_close(&f->st);
 }
 

@@ -21,7 +21,7 @@
 #define MAX_BYTES (256u * 1024u * 1024u)
 
 static const char *const word[] = { [INST_LOCAL_DELETED] = "deleted", [INST_LOCAL_EDITED] = "edited",
-	[INST_LOCAL_SYMLINK] = "symlink" };
+	[INST_LOCAL_SYMLINK] = "symlink", [INST_LOCAL_POLICY] = "policy" };
 
 static const char *
 record_name(const uint8_t id[32], char out[2 * 32 + 16])
@@ -166,6 +166,8 @@ local_of(enum inst_note_kind note)
 		return INST_LOCAL_DELETED;
 	if (note == INST_NOTE_KEPT_META)
 		return INST_LOCAL_EDITED;
+	if (note == INST_NOTE_MINE || note == INST_NOTE_IGNORED || note == INST_NOTE_NOT_ADDED)
+		return INST_LOCAL_POLICY;
 	if (note == INST_NOTE_LINK_IGNORED || note == INST_NOTE_LINK_REDIRECTED)
 		return INST_LOCAL_SYMLINK;
 	return INST_LOCAL_NO;

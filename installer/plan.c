@@ -18,6 +18,7 @@ planning_free(struct inst_planning *pl)
 	free(pl->items);
 	free(pl->at);
 	free(pl->sure);
+	free(pl->action);
 	inst_sites_free(pl->sites);
 	inst_fstab_free(&pl->fstab);
 	inst_links_end(pl);
@@ -51,6 +52,7 @@ inst_plan_free(struct inst_plan *p)
 		return;
 	inst_plan_let_go(p);
 	free(p->notes);
+	free(p->rules_used);
 	free(p->decides);
 	for (size_t i = 0; i < p->n_sites; i++)
 		free(p->sites[i].path);
@@ -80,7 +82,7 @@ decides(const struct inst_planning *pl, uint32_t row, const struct dray_entry *e
 		return false;
 	if (pl->policy->repair != NULL)
 		return pl->policy->repair[row] != 0;
-	return pl->policy->strict || (en->flags & DRAY_ENTRY_SAME) == 0 || (pl->mark != NULL && pl->mark[row] != 0);
+	return (inst_wants_strict(pl, row) && inst_rule(pl, row) != DRAY_ACT_THEIRS) || (en->flags & DRAY_ENTRY_SAME) == 0 || (pl->mark != NULL && pl->mark[row] != 0);
 }
 
 static bool
@@ -224,7 +226,7 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 	pl.plan->no_owner = pl.policy->no_owner;
 	pl.plan->absent = pl.policy->absent;
 	pl.plan->desc = pl.desc;
-	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || inst_links_begin(&pl, e) != 0 ||
+	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || inst_links_begin(&pl, e) != 0 || inst_rules_begin(&pl, e) != 0 ||
 	    choose(&pl, e) != 0 || inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 ||
 	    inst_sites_settle(pl.sites, pl.policy->no_sync, e) != 0 || inst_fstab_load(rootfd, &pl.fstab, e) != 0)
 		goto out;

@@ -141,6 +141,9 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_LINK_IGNORED,	/* a symlink for a directory: nothing beneath it is changed */
 	INST_NOTE_LINK_REDIRECTED,	/* ...: what is beneath it goes where it leads */
 	INST_NOTE_NO_SYMLINK,	/* decided by --symlink, but there is none */
+	INST_NOTE_IGNORED,	/* a policy says so */
+	INST_NOTE_NOT_ADDED,	/* ... and it is not there */
+	INST_NOTE_MINE,		/* edited here, and a policy keeps it */
 	INST_NOTE_LEFT_OUT,	/* a device, with --no-owner */
 	INST_NOTE_NO_FLAGS,	/* file flags that its file system does not keep */
 };
@@ -181,6 +184,7 @@ struct inst_plan {
 	uint8_t *frames;		/* one per frame row: 1 = needed */
 	uint32_t *live_of;		/* per content row: entry row whose live object holds it, DRAY_NONE: none known */
 	uint32_t *recipe_of;		/* per content row: ordinal of the recipe chosen, or INST_RECIPE_* (recipe.h) */
+	uint8_t *rules_used;		/* one per rule of the policy: 1 = it decides about a path; NULL without rules */
 	char **texts;			/* owned: paths of ops that lie elsewhere */
 	size_t n_texts;
 	struct inst_fact *facts;	/* every path it changes or leaves alone: what stays as evidence */

@@ -186,6 +186,12 @@ one(struct inst_planning *pl, struct inst_item *it)
 			return note(pl, it, INST_NOTE_LINK_IGNORED, "is a symlink here; nothing beneath it is changed");
 		if (it->note == INST_NOTE_LINK_REDIRECTED + 1)
 			return redirected(pl, it);
+		if (it->note == INST_NOTE_IGNORED + 1)
+			return note(pl, it, INST_NOTE_IGNORED, "left alone, as the policy says");
+		if (it->note == INST_NOTE_NOT_ADDED + 1)
+			return note(pl, it, INST_NOTE_NOT_ADDED, "not there, and not added, as the policy says");
+		if (it->note == INST_NOTE_MINE + 1)
+			return note(pl, it, INST_NOTE_MINE, "edited here; the policy keeps it");
 		if (it->note == INST_NOTE_LEFT_OUT + 1)
 			return note(pl, it, INST_NOTE_LEFT_OUT, "a device, left out with --no-owner");
 		if (it->note == INST_NOTE_KEPT_LOCAL + 1)

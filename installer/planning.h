@@ -111,6 +111,7 @@ struct inst_planning {
 	size_t n;
 	uint32_t *at;			/* per index row: its item, or DRAY_NONE */
 	uint8_t *mark;			/* per index row: INST_MARK_*; NULL: none */
+	uint8_t *action;		/* per index row: enum dray_action; NULL: there are no rules */
 	struct inst_decided *decided;	/* one for each of policy->links; NULL: none */
 	uint8_t *sure;			/* per content: plan->live_of was looked at, not taken at the index's word */
 	struct inst_plan *plan;
@@ -174,6 +175,15 @@ DRAY_MUST_CHECK int inst_attrs_are(const struct inst_planning *pl, const struct 
 /* DRAY_FF_* that the path has afterwards; *known: those that the release speaks of, kept there or not */
 uint8_t inst_fflags_after(const struct inst_planning *pl, const struct inst_item *it, uint8_t *known);
 bool inst_has_children(const struct inst_planning *pl, const struct inst_item *it);	/* in the release */
+
+/* rules.c */
+DRAY_MUST_CHECK int inst_rules_begin(struct inst_planning *pl, struct dray_err *e);	/* before anything is looked at */
+/* what a rule says about the path */
+enum dray_action inst_rule(const struct inst_planning *pl, uint32_t row);
+/* shall it be as the release has it, whatever was done here? */
+bool inst_wants_strict(const struct inst_planning *pl, uint32_t row);
+/* what was decided about it gives way to a rule */
+void inst_rules_apply(const struct inst_planning *pl, struct inst_item *it);
 
 /* decide_repair.c: the decision of a repair about one path, from its facts */
 DRAY_MUST_CHECK int inst_decide_repair(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e);

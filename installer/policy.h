@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dray/policy.h"
+
 /* what repair shall do about a path; 0: nothing */
 enum {
 	INST_REPAIR = 1,		/* make it what the release says */
@@ -40,9 +42,13 @@ struct inst_policy {
 	uint64_t fresh;		/* those that it lacked and gets now: what is missing of them is wanted */
 	struct inst_link *links;	/* in path order, each path once; owned */
 	size_t n_links;
+	struct dray_policy rules;	/* of --policy; owned */
 	const uint8_t *repair;	/* per entry row: INST_REPAIR_*; NULL: an upgrade, which decides on what the release changes */
 	size_t named;		/* paths named to repair; 0: all damage, and no local decision is undone */
 };
+
+/** inst_rules_load - a policy file; DRAY_E_USAGE with its name and line; dray_policy_free (rules.c) */
+DRAY_MUST_CHECK int inst_rules_load(const char *file, struct dray_policy *out, struct dray_err *e);
 
 struct dray_index;
 struct dray_entry;

@@ -23,6 +23,7 @@ static const char *const note_name[] = {
 	[INST_NOTE_UNREADABLE] = "unreadable", [INST_NOTE_KEPT_LOCAL] = "kept-local", [INST_NOTE_SPLIT_LINK] = "split-link",
 	[INST_NOTE_LINK_IGNORED] = "symlink-ignored", [INST_NOTE_LINK_REDIRECTED] = "symlink-redirected",
 	[INST_NOTE_NO_SYMLINK] = "no-symlink", [INST_NOTE_LEFT_OUT] = "left-out",
+	[INST_NOTE_IGNORED] = "ignored", [INST_NOTE_NOT_ADDED] = "not-added", [INST_NOTE_MINE] = "mine",
 	[INST_NOTE_NO_FLAGS] = "no-flags",
 };
 
@@ -170,6 +171,9 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		{ INST_NOTE_KEPT_LOCAL, "local, left alone:" },
 		{ INST_NOTE_LINK_IGNORED, "symlinks for directories, left alone with all beneath:" },
 		{ INST_NOTE_LINK_REDIRECTED, "symlinks for directories, followed:" },
+		{ INST_NOTE_MINE, "local edits, kept by the policy:" },
+		{ INST_NOTE_NOT_ADDED, "not added, by the policy:" },
+		{ INST_NOTE_IGNORED, "left alone by the policy:" },
 		{ INST_NOTE_LEFT_OUT, "left out, because only root can make them:" },
 		{ INST_NOTE_NO_FLAGS, "without file flags, which their file system does not keep:" },
 		{ INST_NOTE_NO_SYMLINK, "decided, but not needed:" },
@@ -192,6 +196,10 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		if (told > max)
 			inst_say(f, "  ... and %zu more (-v lists all)", told - max);
 	}
+	for (size_t i = 0; p->rules_used != NULL && i < f->policy.rules.n; i++)
+		if (p->rules_used[i] == 0)
+			inst_say(f, "%s, %s %u: decides about no path of this bundle", f->policy_file,
+			    f->policy.rules.json ? "rule" : "line", (unsigned)f->policy.rules.v[i].line);
 }
 
 static void
@@ -334,6 +342,12 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 		n = dray_json_push_obj(a);
 		dray_json_set_str(n, "name", d->phases[step - 1]);
 		dray_json_set_int(n, "ops", (int64_t)p->in_step[step - 1]);
+	}
+	if (p->rules_used != NULL) {
+		a = dray_json_set_arr(o, "rules_unused");
+		for (size_t i = 0; i < f->policy.rules.n; i++)
+			if (p->rules_used[i] == 0)
+				dray_json_push_int(a, f->policy.rules.v[i].line);
 	}
 	a = dray_json_set_arr(o, "notes");
 	for (size_t i = 0; i < p->n_notes; i++) {

@@ -265,7 +265,7 @@ inst_link_decided(const struct inst_planning *pl, const struct inst_item *it)
 int
 inst_link_decide(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e)
 {
-	enum inst_link_how how = pl->policy->strict ? INST_LINK_RESTORE : INST_LINK_ASK;
+	enum inst_link_how how = inst_wants_strict(pl, it->row) ? INST_LINK_RESTORE : INST_LINK_ASK;
 	const char *why = NULL;
 	struct dray_entry en;
 

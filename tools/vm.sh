@@ -53,6 +53,7 @@ make_release() {
 	mkdir "$VM/old"
 	tar --format=ustar --numeric-owner -C "$VM/rootfs" --exclude=./.made -cf - . | tar --numeric-owner -C "$VM/old" -xpf -
 	install -m 755 "$OUT/dray-install" "$VM/old/usr/local/sbin/dray-install"
+	touch -d @1700000000 "$VM/old/usr/local/sbin/dray-install" "$VM/old/usr/local/sbin"
 	cp -a "$VM/old" "$VM/new"
 	find "$VM/new/usr/bin" "$VM/new/usr/sbin" "$VM/new/usr/lib/x86_64-linux-gnu" -type f -size -300k | sort >"$VM/programs"
 	echo "$VM/new/usr/lib/x86_64-linux-gnu/libc.so.6" >>"$VM/programs"

@@ -24,8 +24,10 @@ state() {
 			return
 		fi
 	done
-	echo "VM TREE neither old nor new; what differs from new:"
-	diff /vm/new.list /tmp/now | head -n 20
+	echo "VM TREE neither old nor new; what differs from the nearer one:"
+	diff /vm/old.list /tmp/now >/tmp/old
+	diff /vm/new.list /tmp/now >/tmp/new
+	if [ "$(wc -l </tmp/old)" -lt "$(wc -l </tmp/new)" ]; then head -n 20 /tmp/old; else head -n 20 /tmp/new; fi
 }
 
 case $what in

@@ -1,0 +1,64 @@
+/*
+ * policy.h - a policy file: what a site has decided about paths beforehand. Lines "PATTERN ACTION [if WHEN]", or the same as
+ * JSON. The first rule that matches a path and its case decides about it. Source: spec/cli.md, "Policy files".
+ */
+#ifndef DRAY_POLICY_H
+#define DRAY_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dray/err.h"
+
+enum { DRAY_POLICY_MAX_BYTES = 1 << 20, DRAY_POLICY_MAX_RULES = 4096 };
+
+enum dray_action {
+	DRAY_ACT_NONE,
+	DRAY_ACT_IGNORE,	/* left as it is, whatever it is */
+	DRAY_ACT_MINE,		/* what was edited here stays in place */
+	DRAY_ACT_THEIRS,	/* the release's, where the release changes it */
+	DRAY_ACT_STRICT,	/* ... and where it does not */
+	DRAY_ACT_RESTORE,	/* a directory of the release that is a symlink here: it comes back */
+	DRAY_ACT_REDIRECT,	/* ...: what is beneath it goes where the symlink leads */
+};
+
+enum { DRAY_WHEN_ADDED = 1,	/* no state that the bundle knows from before has the path, the release has */
+	DRAY_WHEN_REMOVED = 2,	/* the release does not have it */
+	DRAY_WHEN_CHANGED = 4,	/* all else */
+	DRAY_WHEN_ANY = 7,
+};
+
+struct dray_rule {
+	const char *pattern;	/* glob.h, without slashes around; in the set's memory. It decides about all beneath as
+				 * well, but for restore and redirect */
+	size_t len;
+	enum dray_action action;
+	uint8_t when;		/* DRAY_WHEN_* */
+	uint32_t line;		/* where it stands, from 1; of JSON the number of the rule */
+};
+
+struct dray_policy {
+	struct dray_rule *v;
+	size_t n;
+	bool json;
+	char *text;		/* what the patterns point into */
+};
+
+/**
+ * dray_policy_parse - @text, of @len bytes, not NUL-terminated
+ * DRAY_E_USAGE with the line, and what is wrong there. *out holds nothing after a failure; dray_policy_free.
+ */
+DRAY_MUST_CHECK int dray_policy_parse(const char *text, size_t len, struct dray_policy *out, struct dray_err *e);
+void dray_policy_free(struct dray_policy *p);
+
+/** dray_policy_find - the first rule about @path in the case @when (one bit); DRAY_ACT_NONE's place is NULL */
+const struct dray_rule *dray_policy_find(const struct dray_policy *p, const char *path, size_t len, uint8_t when);
+
+/** dray_action_name - as it is written */
+const char *dray_action_name(enum dray_action a);
+
+/** dray_when_name - "added", "removed", "changed"; NULL for any */
+const char *dray_when_name(uint8_t when);
+
+#endif

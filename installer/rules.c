@@ -1,0 +1,99 @@
+/*
+ * rules.c - a policy file in a plan: which rule decides about which path of the release.
+ * Source: spec/cli.md, "Policy files".
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "installer/files.h"
+#include "installer/planning.h"
+
+int
+inst_rules_load(const char *file, struct dray_policy *out, struct dray_err *e)
+{
+	uint8_t *text = NULL;
+	char q[300];
+	size_t len;
+	int r = inst_read_file(AT_FDCWD, file, DRAY_POLICY_MAX_BYTES, &text, &len, e);
+
+	if (r == 1)
+		dray_fail(e, DRAY_E_USAGE, "no such file");
+	else if (r == 0)
+		r = dray_policy_parse((const char *)text, len, out, e);
+	free(text);
+	return r == 0 ? 0 : dray_wrap(e, "--policy %s", dray_quote(file, strlen(file), q, sizeof(q)));
+}
+
+/* what the release does to the path, as the bundle alone tells it */
+static uint8_t
+case_of(const struct dray_index *ix, const struct dray_entry *en)
+{
+	struct dray_alt alt;
+
+	if (en->target == DRAY_NONE)
+		return DRAY_WHEN_REMOVED;
+	if ((en->flags & DRAY_ENTRY_SAME) != 0)
+		return DRAY_WHEN_CHANGED;
+	for (uint32_t i = 0; i < en->alt_count; i++) {
+		dray_index_alt(ix, en->alt_first + i, &alt);
+		if (alt.state != DRAY_NONE)
+			return DRAY_WHEN_CHANGED;
+	}
+	return DRAY_WHEN_ADDED;
+}
+
+int
+inst_rules_begin(struct inst_planning *pl, struct dray_err *e)
+{
+	const struct dray_policy *p = &pl->policy->rules;
+	uint32_t rows = dray_index_rows(pl->ix, DRAY_T_ENTRIES);
+	const struct dray_rule *r;
+	struct dray_entry en;
+
+	if (p->n == 0)
+		return 0;
+	pl->action = calloc((size_t)rows + 1, 1);
+	pl->plan->rules_used = calloc(p->n, 1);
+	if (pl->action == NULL || pl->plan->rules_used == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (uint32_t row = 0; row < rows; row++) {
+		dray_index_entry(pl->ix, row, &en);
+		if ((r = dray_policy_find(p, en.path, en.len, case_of(pl->ix, &en))) == NULL)
+			continue;
+		pl->action[row] = (uint8_t)r->action;
+		pl->plan->rules_used[r - p->v] = 1;
+	}
+	return 0;
+}
+
+enum dray_action
+inst_rule(const struct inst_planning *pl, uint32_t row)
+{
+	return pl->action == NULL ? DRAY_ACT_NONE : (enum dray_action)pl->action[row];
+}
+
+bool
+inst_wants_strict(const struct inst_planning *pl, uint32_t row)
+{
+	enum dray_action a = inst_rule(pl, row);
+
+	return a == DRAY_ACT_THEIRS || a == DRAY_ACT_STRICT || (a == DRAY_ACT_NONE && pl->policy->strict);
+}
+
+void
+inst_rules_apply(const struct inst_planning *pl, struct inst_item *it)
+{
+	enum dray_action a = inst_rule(pl, it->row);
+
+	if (it->untouched || it->decision == INST_D_SAME || it->decision == INST_D_KEEP || it->decision == INST_D_UNREAD)
+		return;
+	if (a == DRAY_ACT_IGNORE)
+		inst_keep(it, it->id.type == DRAY_ABSENT ? INST_NOTE_NOT_ADDED : INST_NOTE_IGNORED);
+	else if (a == DRAY_ACT_MINE && it->id.type != DRAY_ABSENT && it->bases == 0 && !it->is_target)
+		inst_keep(it, INST_NOTE_MINE);
+	else
+		return;
+	it->park = it->edited = it->lost = false;
+	it->why = NULL;
+}
