@@ -13,6 +13,7 @@
 
 #include "installer/switch.h"
 #include "installer/tree.h"
+#include "installer/work.h"
 
 enum { THREADS = 16 };
 
@@ -97,20 +98,28 @@ flush_all(struct flush *f, bool switched, struct dray_err *e)
 	return 0;
 }
 
+static int
+flush(struct flush *f, bool switched, struct dray_err *e)
+{
+	size_t i = 0;
+
+	/* one call for each file system; two of one device cost a second look at nothing */
+	while (i < f->tx->n_slots && os_syncfs(f->tx->slots[i].dir) == 0)
+		i++;
+	if (i == f->tx->n_slots)
+		return 0;
+	if (errno != ENOSYS)
+		return dray_fail_errno(e, "write everything to the disk");
+	return flush_all(f, switched, e) == 0 ? 0 : dray_wrap(e, "write everything to the disk");
+}
+
 int
 inst_barrier(const struct inst_state *s, struct inst_tx *tx, bool switched, struct dray_err *e)
 {
 	struct flush f = { .s = s, .tx = tx };
-	size_t i = 0;
 
 	if (s->no_sync)
 		return 0;
-	/* one call for each file system; two of one device cost a second look at nothing */
-	while (i < tx->n_slots && os_syncfs(tx->slots[i].dir) == 0)
-		i++;
-	if (i == tx->n_slots)
-		return 0;
-	if (errno != ENOSYS)
-		return dray_fail_errno(e, "write everything to the disk");
-	return flush_all(&f, switched, e) == 0 ? 0 : dray_wrap(e, "write everything to the disk");
+	inst_work_begin(s, "writing to the disk", 0);
+	return inst_work_end(s, flush(&f, switched, e));
 }

@@ -12,6 +12,7 @@
 #include "installer/kept.h"
 #include "installer/stage.h"
 #include "installer/switch.h"
+#include "installer/work.h"
 
 void
 inst_carry_init(struct inst_carry *a, const char *verb)
@@ -239,19 +240,43 @@ stage(struct inst_carry *a, struct dray_err *e)
 	if (rc == 0 && o.workers < o.threads)
 		inst_say(&a->f, "memory for %u of %u workers", o.workers, o.threads);
 	/* the switch flushes again, and finds nothing to do */
-	if (rc == 0 && a->verify_writes)
-		rc = inst_barrier(&a->f.st, a->tx, false, e) != 0 ? -1 :
-		    inst_stage_reread(a->f.b, a->p, a->tx, o.threads, tool_signal_seen, e);
+	if (rc != 0 || !a->verify_writes)
+		return rc;
+	if (inst_barrier(&a->f.st, a->tx, false, e) != 0)
+		return -1;
+	tool_progress_begin(&pr, &a->f.common, "reading back", 0);
+	rc = inst_stage_reread(a->f.b, a->p, a->tx, &o, e);
+	tool_progress_end(&pr, rc == 0);
 	return rc;
+}
+
+/* the folder of the transaction, and what its record will be made of */
+static int
+open_tx(struct inst_carry *a, struct dray_err *e)
+{
+	return open_earlier(a, e) != 0 || stopped(e) != 0 || inst_tx_create(&a->f.st, a->p, &a->tx, e) != 0 ||
+	    inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e) != 0 ? -1 : 0;
+}
+
+/* everything the commit needs besides what is staged; the last look at the tree */
+static int
+make_ready(struct inst_carry *a, const struct inst_installed *to, bool head, struct dray_err *e)
+{
+	if (inst_state_keep_self(&a->f.st, e) != 0 || (head && inst_tx_write_head(a->tx, a->f.b, e) != 0) ||
+	    inst_kept_write(&a->f.st, a->tx, &a->f.anchor.installed, a->p, e) != 0 ||
+	    inst_plan_recheck(a->f.st.root, a->p, (unsigned)a->f.common.jobs, e) != 0 ||
+	    inst_tx_write_plan(a->tx, a->p, &a->f.anchor.installed, to, e) != 0)
+		return -1;
+	inst_plan_let_go(a->p);
+	return inst_tx_take_plan(a->tx, e) != 0 || stopped(e) != 0 ? -1 : 0;
 }
 
 /* @live: set once the decision may have been taken */
 static int
 carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool *live, struct dray_err *e)
 {
-	if (open_earlier(a, e) != 0 || stopped(e) != 0 ||
-	    inst_tx_create(&a->f.st, a->p, &a->tx, e) != 0 ||
-	    inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e) != 0 || stage(a, e) != 0)
+	inst_work_begin(&a->f.st, "preparing", 0);
+	if (inst_work_end(&a->f.st, open_tx(a, e)) != 0 || stage(a, e) != 0)
 		return -1;
 	if (a->earlier != NULL) {
 		uint32_t number = a->earlier->number;
@@ -261,13 +286,8 @@ carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool
 		if (inst_tx_drop(&a->f.st, number, e) != 0)
 			return -1;
 	}
-	if (inst_state_keep_self(&a->f.st, e) != 0 || (head && inst_tx_write_head(a->tx, a->f.b, e) != 0) ||
-	    inst_kept_write(&a->f.st, a->tx, &a->f.anchor.installed, a->p, e) != 0 ||
-	    inst_plan_recheck(a->f.st.root, a->p, (unsigned)a->f.common.jobs, e) != 0 ||
-	    inst_tx_write_plan(a->tx, a->p, &a->f.anchor.installed, to, e) != 0)
-		return -1;
-	inst_plan_let_go(a->p);
-	if (inst_tx_take_plan(a->tx, e) != 0 || stopped(e) != 0)
+	inst_work_begin(&a->f.st, "comparing", 0);
+	if (inst_work_end(&a->f.st, make_ready(a, to, head, e)) != 0)
 		return -1;
 	*live = true;
 	if (inst_commit(&a->f.st, a->tx, a->f.step, &a->foreign, e) != 0) {

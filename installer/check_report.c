@@ -287,8 +287,10 @@ tell_stranger(void *ctx, const char *path, size_t len, bool dir, struct dray_err
 		dray_json_set_path(dray_json_push_obj(t->list), "path", path, len);
 		return 0;
 	}
-	if (t->total == 1)
+	if (t->total == 1) {
+		(void)inst_work_end(&t->f->st, 0);	/* from here on the list shows that it lives */
 		inst_say(t->f, "no part of the release:");
+	}
 	inst_say(t->f, "  %s%s", dray_quote(path, len, quoted, sizeof(quoted)), dir ? "/" : "");
 	return 0;
 }
@@ -300,7 +302,9 @@ inst_check_tell_foreign(const struct inst_front *f, const struct inst_check *c, 
 
 	if (o != NULL)
 		t.list = dray_json_set_arr(o, "foreign");
-	if (inst_check_foreign(f->st.root, dray_bundle_index(f->b), c, f->st.rel, tell_stranger, &t, e) != 0)
+	inst_work_begin(&f->st, "searching", 0);
+	if (inst_work_end(&f->st, inst_check_foreign(f->st.root, dray_bundle_index(f->b), c, f->st.rel, tell_stranger, &t,
+	    e)) != 0)
 		return -1;
 	if (o != NULL)
 		dray_json_set_int(o, "foreign_total", (int64_t)t.total);

@@ -8,6 +8,7 @@
 
 #include "installer/commit.h"
 #include "installer/evidence.h"
+#include "installer/work.h"
 
 /* a component that no record tells of: of the paths that a base has of it, how many are here; counted up to more than half */
 struct inst_counted { uint32_t here, of; };
@@ -30,6 +31,8 @@ struct inst_front {
 	const char *const *paths;	/* repair: those named, as given; borrowed */
 	size_t n_paths;
 	struct inst_state st;
+	struct inst_listener listener;	/* of @st: the progress below */
+	struct tool_progress work;
 	struct inst_anchor anchor;
 	struct dray_keyring *keys;
 	struct dray_bundle *b;

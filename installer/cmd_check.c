@@ -20,7 +20,8 @@ open_release(struct inst_front *f, struct dray_err *e)
 		dray_fail(e, DRAY_E_SYSTEM, "nothing is recorded as installed on %s", f->root);
 		return dray_hint(e, "name the bundle whose release it should be: dray-install check BUNDLE");
 	}
-	return inst_head_open(&f->st, f->anchor.installed.id, &f->fd, &f->b, e);
+	inst_work_begin(&f->st, "opening", 0);
+	return inst_work_end(&f->st, inst_head_open(&f->st, f->anchor.installed.id, &f->fd, &f->b, e));
 }
 
 /* words of a comparison without damage */

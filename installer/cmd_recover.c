@@ -216,12 +216,14 @@ list_drift(const struct inst_front *f, struct inst_tx *tx, struct inst_foreign *
 	struct dray_walk w;
 	int rc = -1;
 
+	inst_work_begin(&f->st, "looking", tx->n_swaps);
 	dray_walk_init(&w, f->st.root);
 	if (inst_slots_all(tx, e) != 0 || inst_refuse_copy(&f->st, tx, e) != 0 || stash_whole(f, tx, e) != 0)
 		goto out;
 	for (size_t i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
+		inst_work_at(&f->st, i);
 		if (op->step > tx->done)
 			continue;	/* never begun */
 		if (has_place(&w, tx, op, e) != 0 || inst_look(&w, op->path, op->len, &now, NULL, e) != 0)
@@ -234,7 +236,7 @@ list_drift(const struct inst_front *f, struct inst_tx *tx, struct inst_foreign *
 	rc = 0;
 out:
 	dray_walk_close(&w);
-	return rc;
+	return inst_work_end(&f->st, rc);
 }
 
 /* the way back was begun: it has to be gone to its end */

@@ -17,6 +17,7 @@
 #include "installer/commit.h"
 #include "installer/evidence.h"
 #include "installer/switch.h"
+#include "installer/work.h"
 
 void
 inst_foreign_free(struct inst_foreign *f)
@@ -158,6 +159,7 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 	size_t i;
 	int rc = -1;
 
+	inst_work_begin(s, back ? "going back" : "switching", tx->n_ops);
 	inst_swapper_init(&w, s->root, tx, fresh);
 	if (inst_slots_all(tx, e) != 0 || lock_ops(&w, &steps, false, back, e) != 0)
 		goto out;
@@ -166,6 +168,7 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 
 		if (in_span(&steps, op) && run_op(&w, &steps, op, back, &foreign, e) != 0)
 			goto out;
+		inst_work_at(s, i + 1);
 	}
 	dray_walk_forget(&w.target);
 	for (i = 0; i < tx->n_swaps; i++) {
@@ -180,11 +183,12 @@ inst_run_ops(const struct inst_state *s, struct inst_tx *tx, bool back, bool fre
 		if (run_op(&w, &steps, op, back, &foreign, e) != 0 ||
 		    (foreign && inst_foreign_add(f, op->path, op->len, e) != 0))
 			goto out;
+		inst_work_at(s, i + 1);
 	}
 	rc = lock_ops(&w, &steps, true, back, e);
 out:
 	inst_swapper_close(&w);
-	return rc;
+	return inst_work_end(s, rc);
 }
 
 /* after a switch: which slots hold something else than plan saw? An addition's holds nothing, unless it had no place */
@@ -197,10 +201,12 @@ name_foreign(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign
 	size_t i;
 	int rc = -1;
 
+	inst_work_begin(s, "comparing", tx->n_swaps);
 	inst_swapper_init(&w, s->root, tx, false);
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
+		inst_work_at(s, i);
 		if (op->step > tx->goal)
 			continue;
 		if (inst_slot_look(&w, op, &id, e) != 0)
@@ -214,7 +220,7 @@ name_foreign(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign
 	rc = 0;
 out:
 	inst_swapper_close(&w);
-	return rc;
+	return inst_work_end(s, rc);
 }
 
 static uint32_t

@@ -15,6 +15,7 @@
 
 #include "installer/evidence.h"
 #include "installer/switch.h"
+#include "installer/work.h"
 
 #define TRASH "trash"
 
@@ -107,12 +108,13 @@ inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, s
     struct inst_foreign *f, struct dray_err *e)
 {
 	struct inst_swapper w;
-	uint8_t *found = malloc(tx->n_swaps + 1);
+	uint8_t *found = calloc(tx->n_swaps + 1, 1);
 	struct inst_ident id;
 	size_t i;
 	int rc = -1;
 
 	*freed = *kept = 0;
+	inst_work_begin(s, old_side ? "forgetting" : "cleaning", tx->n_swaps);
 	inst_swapper_init(&w, s->root, tx, false);
 	if (found == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
@@ -124,6 +126,7 @@ inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, s
 	for (i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];
 
+		inst_work_at(s, i);
 		if ((found[i] & THERE) == 0)
 			continue;
 		if ((found[i] & PARKED) != 0) {
@@ -140,12 +143,12 @@ inst_free_slots(const struct inst_state *s, struct inst_tx *tx, bool old_side, s
 out:
 	free(found);
 	inst_swapper_close(&w);
-	return rc == 0 ? 0 : dray_wrap(e, "free the stash");
+	return inst_work_end(s, rc) == 0 ? 0 : dray_wrap(e, "free the stash");
 }
 
 /* the objects are gone or stay for good: that is the end of this one */
 static int
-forgotten(const struct inst_state *s, const struct inst_tx *tx, enum inst_end end, const struct inst_foreign *kept,
+record(const struct inst_state *s, const struct inst_tx *tx, enum inst_end end, const struct inst_foreign *kept,
     struct dray_err *e)
 {
 	struct inst_anchor a;
@@ -156,6 +159,14 @@ forgotten(const struct inst_state *s, const struct inst_tx *tx, enum inst_end en
 	if (inst_anchor_load(s, &a, e) != 0 || inst_evidence_end(s, tx, end, kept, &a, e) != 0)
 		return -1;
 	return inst_anchor_save(s, &a, e);
+}
+
+static int
+forgotten(const struct inst_state *s, const struct inst_tx *tx, enum inst_end end, const struct inst_foreign *kept,
+    struct dray_err *e)
+{
+	inst_work_begin(s, "recording", 0);
+	return inst_work_end(s, record(s, tx, end, kept, e));
 }
 
 int
@@ -182,11 +193,15 @@ count_slots(const struct inst_state *s, struct inst_tx *tx)
 	struct dray_err ignored = { 0 };	/* a count for a message only */
 	size_t i, n = 0;
 
+	inst_work_begin(s, "counting", tx->n_swaps);
 	inst_swapper_init(&w, s->root, tx, false);
-	for (i = 0; i < tx->n_swaps; i++)
+	for (i = 0; i < tx->n_swaps; i++) {
 		if (inst_slot_look(&w, &tx->ops[i], &id, &ignored) == 0 && id.type != DRAY_ABSENT)
 			n++;
+		inst_work_at(s, i + 1);
+	}
 	inst_swapper_close(&w);
+	(void)inst_work_end(s, 0);
 	return n;
 }
 

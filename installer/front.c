@@ -23,6 +23,27 @@
 #define KEYRING_FILE "/etc/dray/keyring.json"
 #define KEYRING_DIR "/etc/dray/keyring.d"
 
+static void
+work_end(void *ctx, bool whole)
+{
+	tool_progress_end(&((struct inst_front *)ctx)->work, whole);
+}
+
+static void
+work_begin(void *ctx, const char *what, uint64_t paths)
+{
+	struct inst_front *f = ctx;
+
+	work_end(f, true);
+	tool_progress_begin_paths(&f->work, &f->common, what, paths);
+}
+
+static void
+work_at(void *ctx, uint64_t done, uint64_t total)
+{
+	tool_progress_at(&((struct inst_front *)ctx)->work, done, total);
+}
+
 void
 inst_front_init(struct inst_front *f, const char *verb)
 {
@@ -32,6 +53,8 @@ inst_front_init(struct inst_front *f, const char *verb)
 	f->step = INST_STEP_ALL;
 	f->fd = -1;
 	f->st.root = f->st.dir = f->st.lock = -1;
+	f->listener = (struct inst_listener){ work_begin, work_at, work_end, f };
+	f->st.listener = &f->listener;
 }
 
 void
@@ -71,11 +94,14 @@ inst_front_bundle(struct inst_front *f, struct dray_err *e)
 {
 	struct dray_bundle_opts o = { .threads = (unsigned)f->common.jobs };
 	char quoted[DRAY_QUOTE_CAP(255)];
+	int rc;
 
 	if (load_keys(f, e) != 0)
 		return -1;
 	o.keyring = f->keys;
-	if (tool_bundle_fd(f->bundle, &f->fd, e) == 0 && dray_bundle_open(f->fd, &o, &f->b, e) == 0)
+	inst_work_begin(&f->st, "opening", 0);
+	rc = tool_bundle_fd(f->bundle, &f->fd, e) == 0 ? dray_bundle_open(f->fd, &o, &f->b, e) : -1;
+	if (inst_work_end(&f->st, rc) == 0)
 		return 0;
 	return dray_wrap(e, "%s", dray_quote(f->bundle, strlen(f->bundle), quoted, sizeof(quoted)));
 }
@@ -89,6 +115,7 @@ inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
 		return -1;
 	f->st.no_sync = f->policy.no_sync;
 	f->st.run = &f->run;
+	f->st.listener = &f->listener;
 	return inst_anchor_load(&f->st, &f->anchor, e);
 }
 

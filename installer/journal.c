@@ -20,6 +20,7 @@
 
 #include "installer/journal.h"
 #include "installer/swap.h"
+#include "installer/work.h"
 
 /* END_RECORDS: kept for the way back and what follows, however often a phase was tried */
 enum { RECORD = 64, MAX_RECORDS = 1024, END_RECORDS = 16, LAST = 3 };
@@ -470,6 +471,7 @@ inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e)
 		close(fd);
 		return dray_fail_errno(e, "list %s/%s", s->rel, name);
 	}
+	inst_work_begin(s, "cleaning", 0);
 	if (inst_slots_drop(s, dirfd(d), e) != 0)
 		goto out;
 	for (errno = 0; (de = readdir(d)) != NULL; errno = 0) {
@@ -489,12 +491,8 @@ inst_tx_drop(const struct inst_state *s, uint32_t number, struct dray_err *e)
 	for (i = 0; i < LAST; i++)
 		if (inst_rmtree(dirfd(d), last[i], e) != 0)
 			goto out;
-	if (unlinkat(s->dir, name, AT_REMOVEDIR) == -1) {
-		dray_fail_errno(e, "delete %s/%s", s->rel, name);
-		goto out;
-	}
-	rc = 0;
+	rc = unlinkat(s->dir, name, AT_REMOVEDIR) == 0 ? 0 : dray_fail_errno(e, "delete %s/%s", s->rel, name);
 out:
 	closedir(d);
-	return rc;
+	return inst_work_end(s, rc);
 }

@@ -184,7 +184,9 @@ inst_carry_go_on(struct inst_carry *a, struct dray_err *e)
 		return -1;
 	if (a->f.step <= tx->done)
 		return 0;
-	if (inst_ops_recheck(a->f.st.root, tx->ops, tx->n_ops, tx->done, a->f.step, (unsigned)a->f.common.jobs, e) != 0) {
+	inst_work_begin(&a->f.st, "comparing", 0);
+	if (inst_work_end(&a->f.st, inst_ops_recheck(a->f.st.root, tx->ops, tx->n_ops, tx->done, a->f.step,
+	    (unsigned)a->f.common.jobs, e)) != 0) {
 		if (e->code == DRAY_E_DRIFT) {
 			e->hint[0] = '\0';
 			dray_hint(e, "nothing was changed; make it what it was, or go back with rollback and plan again");

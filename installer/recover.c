@@ -12,6 +12,7 @@
 #include "installer/evidence.h"
 #include "installer/kept.h"
 #include "installer/switch.h"
+#include "installer/work.h"
 
 int
 inst_undo(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
@@ -29,6 +30,32 @@ inst_undo(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f
 	return inst_undo_end(s, tx, f, e);
 }
 
+/* what is installed is what was installed before */
+static int
+take_back(const struct inst_state *s, struct inst_tx *tx, struct inst_anchor *a, struct dray_err *e)
+{
+	if (inst_anchor_load(s, a, e) != 0)
+		return -1;
+	a->installed = tx->from;	/* the floor stays: going back is not news to it */
+	while (inst_anchor_save(s, a, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
+	while (inst_kept_back(s, tx, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
+	return inst_state_mark(s, false, e);
+}
+
+static int
+record_back(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign *f, struct inst_anchor *a,
+    struct dray_err *e)
+{
+	while (inst_evidence_end(s, tx, INST_END_BACK, f, a, e) != 0 || inst_anchor_save(s, a, e) != 0)
+		if (!inst_tx_made_room(tx, e))
+			return -1;
+	return 0;
+}
+
 int
 inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
@@ -38,20 +65,12 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 	/* cut between the plan and the log, the last two to be deleted: all else was done and recorded */
 	if (!tx->has_plan)
 		return inst_tx_drop(s, tx->number, e) != 0 ? -1 : inst_prune_heads(s, e);
-	if (inst_anchor_load(s, &a, e) != 0)
+	inst_work_begin(s, "recording", 0);
+	if (inst_work_end(s, take_back(s, tx, &a, e)) != 0 || inst_free_slots(s, tx, false, &freed, &kept, f, e) != 0)
 		return -1;
-	a.installed = tx->from;		/* the floor stays: going back is not news to it */
-	while (inst_anchor_save(s, &a, e) != 0)
-		if (!inst_tx_made_room(tx, e))
-			return -1;
-	while (inst_kept_back(s, tx, e) != 0)
-		if (!inst_tx_made_room(tx, e))
-			return -1;
-	if (inst_state_mark(s, false, e) != 0 || inst_free_slots(s, tx, false, &freed, &kept, f, e) != 0)
+	inst_work_begin(s, "recording", 0);
+	if (inst_work_end(s, record_back(s, tx, f, &a, e)) != 0)
 		return -1;
-	while (inst_evidence_end(s, tx, INST_END_BACK, f, &a, e) != 0 || inst_anchor_save(s, &a, e) != 0)
-		if (!inst_tx_made_room(tx, e))
-			return -1;
 	if (kept == 0) {
 		if (inst_tx_drop(s, tx->number, e) != 0)
 			return -1;
@@ -61,8 +80,8 @@ inst_undo_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreig
 	return inst_prune_heads(s, e);
 }
 
-int
-inst_finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign *f, struct dray_err *e)
+static int
+finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign *f, struct dray_err *e)
 {
 	char name[2 * 32 + 32], hex[2 * 32 + 1];
 	struct inst_anchor a;
@@ -82,6 +101,13 @@ inst_finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_fo
 	if (inst_anchor_save(s, &a, e) != 0 || inst_state_mark(s, false, e) != 0)
 		return -1;
 	return inst_tx_record(tx, INST_TX_FINISHED, 0, e);
+}
+
+int
+inst_finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign *f, struct dray_err *e)
+{
+	inst_work_begin(s, "finishing", 0);
+	return inst_work_end(s, finish(s, tx, f, e));
 }
 
 static enum inst_pending

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,12 +21,28 @@ struct reread {
 	const struct dray_index *ix;
 	const struct inst_plan *p;
 	const struct inst_tx *tx;
-	int (*stop)(void);
+	const struct inst_stage_opts *o;
+	atomic_uint_least64_t done;
+	uint64_t total;
 };
 
 static int
-compare(int fd, const struct dray_content *c, struct dray_err *e)
+each(void *ctx, size_t len, struct dray_err *e)
 {
+	struct reread *r = ctx;
+	uint64_t done = atomic_fetch_add(&r->done, len) + len;
+
+	if (r->o->progress != NULL)
+		r->o->progress(r->o->ctx, done, r->total);
+	if (r->o->stop != NULL && r->o->stop() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	return 0;
+}
+
+static int
+compare(struct reread *reread, int fd, const struct dray_content *c, struct dray_err *e)
+{
+	const struct dray_watch w = { each, reread };
 	uint8_t sum[DRAY_SHA256_LEN], *buf = malloc(READ_BYTES);
 	struct dray_sha256 *h = NULL;
 	uint64_t size = 0;
@@ -43,7 +60,7 @@ compare(int fd, const struct dray_content *c, struct dray_err *e)
 		goto out;
 	}
 	if ((r = dray_sha256_new(&h, e)) == 0)
-		r = dray_sha256_fd(h, fd, buf, READ_BYTES, &size, sum, e);
+		r = dray_sha256_fd_watch(h, fd, buf, READ_BYTES, &w, &size, sum, e);
 	if (r == 0 && (size != c->size || memcmp(sum, c->sha256, sizeof(sum)) != 0)) {
 		dray_fail(e, DRAY_E_IO, "what the disk gives back is not what was written");
 		r = dray_hint(e, "the disk or its cable is failing: replace it before you try again");
@@ -54,44 +71,62 @@ out:
 	return r;
 }
 
+/* false: it is no file */
+static bool
+content_of(const struct reread *r, const struct inst_node *n, struct dray_content *c)
+{
+	struct dray_entry en;
+	struct dray_state s;
+
+	dray_index_entry(r->ix, n->entry, &en);
+	dray_index_state(r->ix, en.target, &s);
+	if (s.type == DRAY_FILE)
+		dray_index_content(r->ix, s.content, c);
+	return s.type == DRAY_FILE;
+}
+
 static int
 reread_node(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 {
-	const struct reread *r = ctx;
+	struct reread *r = ctx;
 	const struct inst_node *n = &r->p->nodes[i];
 	char leaf[DRAY_NAME_MAX + 1], q[512];
 	struct inst_place place;
 	struct dray_content c;
 	struct dray_entry en;
-	struct dray_state s;
 	int dir, fd, rc;
 
 	(void)worker;
-	if (r->stop != NULL && r->stop() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	dray_index_entry(r->ix, n->entry, &en);
-	dray_index_state(r->ix, en.target, &s);
-	if (s.type != DRAY_FILE)
+	if (!content_of(r, n, &c))
 		return 0;
-	dray_index_content(r->ix, s.content, &c);
+	if (each(r, 0, e) != 0)
+		return -1;
 	inst_place_init(&place, r->tx);
 	rc = inst_place_at(&place, r->p->ops[n->op].site, r->p->ops[n->op].slot, en.path + n->rel, en.len - n->rel, &dir,
 	    leaf, e);
 	if (rc == 0 && (fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
 		rc = dray_fail_errno(e, "open what was written");
 	if (rc == 0) {
-		rc = compare(fd, &c, e);
+		rc = compare(r, fd, &c, e);
 		close(fd);	/* read only */
 	}
 	inst_place_close(&place);
-	return rc == 0 ? 0 : dray_wrap(e, "%s", dray_quote(en.path, en.len, q, sizeof(q)));
+	if (rc == 0 || e->code == DRAY_E_SIGNAL)	/* where it was interrupted tells nothing */
+		return rc;
+	return dray_wrap(e, "%s", dray_quote(en.path, en.len, q, sizeof(q)));
 }
 
 int
-inst_stage_reread(const struct dray_bundle *b, const struct inst_plan *p, const struct inst_tx *tx, unsigned threads,
-    int (*stop)(void), struct dray_err *e)
+inst_stage_reread(const struct dray_bundle *b, const struct inst_plan *p, const struct inst_tx *tx,
+    const struct inst_stage_opts *o, struct dray_err *e)
 {
-	struct reread r = { .ix = dray_bundle_index(b), .p = p, .tx = tx, .stop = stop };
+	struct reread r = { .ix = dray_bundle_index(b), .p = p, .tx = tx, .o = o };
+	struct dray_content c;
 
-	return dray_parallel(threads, p->n_nodes, 16, reread_node, &r, e);
+	/* for the progress alone: it need not be right */
+	for (size_t i = 0; i < p->n_nodes; i++)
+		if (content_of(&r, &p->nodes[i], &c))
+			r.total += c.size;
+	return dray_parallel(o->threads, p->n_nodes, 16, reread_node, &r, e);
 }

@@ -13,16 +13,17 @@ struct inst_stage_opts {
 	unsigned workers;	/* out: how many there were */
 	const struct inst_tx *reuse;	/* an earlier unfinished staging, or NULL: its files with the right hash are taken over */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes of output */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes of output, or read back; from several threads */
 	void *ctx;
 };
 
 /**
  * inst_stage_reread - read every staged file back from the disk and compare (reread.c)
  * @tx: staged, and flushed by inst_barrier; a difference is DRAY_E_IO
+ * @o:  threads, stop, progress
  */
 DRAY_MUST_CHECK int inst_stage_reread(const struct dray_bundle *b, const struct inst_plan *p, const struct inst_tx *tx,
-    unsigned threads, int (*stop)(void), struct dray_err *e);
+    const struct inst_stage_opts *o, struct dray_err *e);
 
 /** inst_stage - fill all slots of @tx and plan->ops[].now; on return everything is written but not yet synced */
 DRAY_MUST_CHECK int inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct inst_tx *tx,

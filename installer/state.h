@@ -18,6 +18,7 @@
 #include "dray/err.h"
 
 struct inst_run;	/* evidence.h */
+struct inst_listener;	/* work.h */
 
 struct inst_state {
 	int root;		/* handle of the root directory; owned */
@@ -28,6 +29,7 @@ struct inst_state {
 	bool no_sync;		/* a throw-away tree: nothing is flushed */
 	const char *root_path;	/* for messages; borrowed */
 	struct inst_run *run;	/* the run this is, for its evidence; borrowed; NULL: unknown */
+	const struct inst_listener *listener;	/* hears how far long work is; borrowed; NULL: nobody */
 };
 
 /**

@@ -357,7 +357,10 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 	char quoted[300], print[40];
 	int rc;
 
-	if (tool_look_open(fd, o, &b, e) != 0)
+	tool_progress_begin(&p, o->common, "opening", 0);
+	rc = tool_look_open(fd, o, &b, e);
+	tool_progress_end(&p, rc == 0);
+	if (rc != 0)
 		return -1;
 	d = dray_bundle_desc(b);
 	v = dray_bundle_verdict(b);

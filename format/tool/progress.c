@@ -1,6 +1,6 @@
 /*
  * progress.c - how far a long run is, on stderr: one live line on a terminal, otherwise a line at every tenth or
- * every 30 seconds. A phase that is over in a second says nothing. A thread of its own redraws the line, so that a step
+ * every 30 seconds. What is over soon says nothing. A thread of its own redraws the line, so that a step
  * that reports nothing for a while is not taken for a program that hangs.
  */
 #include <pthread.h>
@@ -13,7 +13,8 @@
 
 #include "tool_in.h"
 
-#define QUIET_MS 1000	/* before the first line */
+#define QUIET_MS 1000	/* without a terminal: of each phase before its first line */
+#define SILENT_MS 400	/* on a terminal without a line; with a tick that is less than a second */
 #define LIVE_MS 100	/* between two redraws */
 #define TICK_MS 400	/* the thread's */
 #define LINE_MS 30000	/* at least this often without a terminal */
@@ -27,6 +28,7 @@ struct tool_ticker {
 /* one lock for all: it guards the progress state, which workers share, and the line on the terminal */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool line_shown;
+static int64_t silent_since;	/* the first phase of the run began, or a line was last drawn; 0: neither */
 
 int64_t
 tool_now_ms(void)
@@ -68,7 +70,7 @@ show_locked(struct tool_progress *p, int64_t now, bool whole)
 	fflush(stderr);
 	line_shown = p->live;
 	p->shown = true;
-	p->last_ms = now;
+	p->last_ms = silent_since = now;
 }
 
 static void
@@ -77,7 +79,7 @@ show_if_due(struct tool_progress *p, int64_t now)
 	int tenth = (int)(tool_progress_percent(p->done, p->total) / 10);
 
 	tool_rate_add(&p->rate, now, p->done);
-	if (now - p->begin_ms < QUIET_MS)
+	if (p->live ? !p->shown && now - silent_since < SILENT_MS : now - p->begin_ms < QUIET_MS)
 		return;
 	if (p->live ? now - p->last_ms < LIVE_MS : tenth <= p->last_tenth && now - p->last_ms < LINE_MS)
 		return;
@@ -139,14 +141,19 @@ stop_ticker(struct tool_progress *p)
 	p->ticker = NULL;
 }
 
-void
-tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total)
+static void
+begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total, bool paths)
 {
 	const int64_t now = tool_clock.now_ms();
 
+	pthread_mutex_lock(&lock);
+	if (silent_since == 0 || silent_since > now)
+		silent_since = now;
+	pthread_mutex_unlock(&lock);
 	*p = (struct tool_progress){
 		.what = what,
 		.total = total,
+		.paths = paths,
 		.on = !c->quiet,
 		.live = isatty(STDERR_FILENO) == 1,
 		.begin_ms = now,
@@ -158,6 +165,18 @@ tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const 
 		fprintf(stderr, "%s: %s: begins\n", tool_prog, what);
 	}
 	start_ticker(p);
+}
+
+void
+tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total)
+{
+	begin(p, c, what, total, false);
+}
+
+void
+tool_progress_begin_paths(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total)
+{
+	begin(p, c, what, total, true);
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * progress_text.c - what a progress line says: per cent of the bytes, rate, time left. The clock is the caller's.
+ * progress_text.c - what a progress line says: per cent of the bytes or paths, rate, time left. The clock is the caller's.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,18 +52,27 @@ tool_progress_percent(uint64_t done, uint64_t total)
 	return pc > 99 ? 99 : pc;
 }
 
+/* bytes for people, or a number of paths */
+static const char *
+quantity(const struct tool_progress *p, uint64_t n, char out[32])
+{
+	if (!p->paths)
+		return tool_human(n, out);
+	snprintf(out, 32, "%" PRIu64, n);
+	return out;
+}
+
 /* what has been done, and how much of the whole that is */
 static int
 amount(const struct tool_progress *p, bool whole, char *out, size_t cap)
 {
+	const char *unit = p->paths ? p->total == 1 ? " path" : " paths" : "";
 	char a[32], b[32];
 
-	if (p->total == 0)
-		return snprintf(out, cap, "%s: %s", p->what, tool_human(p->done, a));
-	if (whole)
-		return snprintf(out, cap, "%s: 100 %% (%s)", p->what, tool_human(p->total, a));
-	return snprintf(out, cap, "%s: %u %% (%s of %s)", p->what, tool_progress_percent(p->done, p->total),
-	    tool_human(p->done < p->total ? p->done : p->total, a), tool_human(p->total, b));
+	if (p->total == 0 || whole)
+		return snprintf(out, cap, "%s: %s%s", p->what, quantity(p, p->total == 0 ? p->done : p->total, a), unit);
+	return snprintf(out, cap, "%s: %u %% (%s of %s%s)", p->what, tool_progress_percent(p->done, p->total),
+	    quantity(p, p->done < p->total ? p->done : p->total, a), quantity(p, p->total, b), unit);
 }
 
 const char *
@@ -74,14 +83,14 @@ tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, ch
 	char rate[32], time[32];
 	int n;
 
-	if (p->done == 0 && p->total == 0) {	/* the bytes are not counted, or not yet */
-		snprintf(out, TOOL_PROGRESS_TEXT, "%s: %s", p->what, tool_seconds(took, time));
+	if (p->done == 0 && p->total == 0) {	/* nothing is counted, or not yet */
+		snprintf(out, TOOL_PROGRESS_TEXT, "%s: %s%s", p->what, whole ? "took " : "", tool_seconds(took, time));
 		return out;
 	}
 	n = amount(p, whole, out, TOOL_PROGRESS_TEXT);
 	if (whole && took > 0)
 		per_s = (double)(p->total > 0 ? p->total : p->done) * 1000 / (double)took;
-	if (per_s >= 1)
+	if (per_s >= 1 && !p->paths)
 		n += snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", %s/s", tool_human((uint64_t)per_s, rate));
 	if (whole) {
 		snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", took %s", tool_seconds(took, time));

@@ -65,23 +65,26 @@ const char *tool_human(uint64_t bytes, char out[32]);
 
 /*
  * Progress on stderr: one live line on a terminal, redrawn at least twice a second; otherwise a line every 10 % or 30 s.
- * Nothing with -q or in the first second of a phase; with -v also when it begins. One phase at a time.
+ * Nothing with -q, nor when it is over soon: on a terminal no more than a second is silent, whatever phases are in it;
+ * elsewhere the first second of each. With -v also when it begins. One phase at a time.
  */
-struct tool_rate { int64_t begin_ms, at_ms; uint64_t done; double per_s; };	/* bytes; all of it tool_rate_add's */
+struct tool_rate { int64_t begin_ms, at_ms; uint64_t done; double per_s; };	/* all of it tool_rate_add's */
 struct tool_ticker;
 struct tool_progress {
 	const char *what;
-	uint64_t done, total;		/* bytes; total 0: not known */
-	bool live, on, shown;
+	uint64_t done, total;		/* bytes, or paths; total 0: not known */
+	bool live, on, shown, paths;
 	int last_tenth;
 	int64_t last_ms, begin_ms;
 	struct tool_rate rate;
 	struct tool_ticker *ticker;
 };
 void tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total);
+/* ... of so many paths */
+void tool_progress_begin_paths(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total);
 /* fits the progress callbacks of libdray, builder and installer; @total 0: as before; thread-safe */
 void tool_progress_at(void *p, uint64_t done, uint64_t total);
-/* @whole: the phase has done its work, which is the one time that 100 % is told */
+/* @whole: the phase has done its work, and tells how long it took. Nothing ever tells 100 %: more phases may follow */
 void tool_progress_end(struct tool_progress *p, bool whole);
 
 /* SIGINT, SIGTERM, SIGHUP set a flag; SIGPIPE is ignored; SIGXFSZ too */

@@ -42,7 +42,7 @@ void tool_rate_add(struct tool_rate *r, int64_t now_ms, uint64_t done);
 /** tool_seconds - "48 s", "12 min", "3 h 5 min"; begun seconds count */
 const char *tool_seconds(int64_t ms, char out[32]);
 
-/** tool_progress_percent - of bytes; at most 99: the work is not over when its last byte was read */
+/** tool_progress_percent - at most 99: the work is not over when its last byte was read */
 unsigned tool_progress_percent(uint64_t done, uint64_t total);
 
 /** tool_progress_text - the line, without program, end and cursor movements. @whole: the phase is over */

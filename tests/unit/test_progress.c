@@ -105,13 +105,35 @@ the_line_tells_bytes_rate_and_time_left(void)
 	/* the end tells the mean of the whole phase */
 	p.total = 3000;
 	p.done = 3000;
-	CHECK_STR(tool_progress_text(&p, 1500, true, text), "pack: 100 % (3.0 kB), 2.0 kB/s, took 2 s");
+	CHECK_STR(tool_progress_text(&p, 1500, true, text), "pack: 3.0 kB, 2.0 kB/s, took 2 s");
 	/* the longest there is fits 76 columns with the longer of the two program names */
 	p = (struct tool_progress){ .what = "staging", .done = UINT64_C(123400000), .total = UINT64_C(999900000000),
 		.rate = { .per_s = 175000000 } };
 	tool_progress_text(&p, 2500, false, text);
 	CHECK_STR(text, "staging: 0 % (123.4 MB of 999.9 GB), 175.0 MB/s, 96 min left");
 	CHECK(strlen(text) + strlen("dray-install: ") <= 76);
+}
+
+static void
+paths_are_counted_without_a_unit(void)
+{
+	struct tool_progress p = { .what = "switching", .paths = true };
+	char text[TOOL_PROGRESS_TEXT];
+
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "switching: 3 s");
+	CHECK_STR(tool_progress_text(&p, 2500, true, text), "switching: took 3 s");
+	p.total = 20000;
+	p.done = 1500;
+	p.rate.per_s = 500;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "switching: 7 % (1500 of 20000 paths), 37 s left");
+	p.done = 20000;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "switching: 99 % (20000 of 20000 paths)");
+	CHECK_STR(tool_progress_text(&p, 2500, true, text), "switching: 20000 paths, took 3 s");
+	p.total = p.done = 1;
+	CHECK_STR(tool_progress_text(&p, 2500, true, text), "switching: 1 path, took 3 s");
+	p.total = 0;
+	p.done = 12;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "switching: 12 paths");
 }
 
 /* phase of 2000 bytes that takes 20 s */
@@ -165,11 +187,12 @@ without_a_terminal_each_tenth_gets_a_line(void)
 	play(&p, &c, false, true);
 	CHECK_EQ(count(err, "\n"), 10);
 	CHECK_HAS(err, "dray: staging: 50 % (1.0 kB of 2.0 kB), 100 bytes/s, 10 s left\n");
-	CHECK_HAS(err, "dray: staging: 100 % (2.0 kB), 99 bytes/s, took 21 s\n");
+	CHECK_HAS(err, "dray: staging: 2.0 kB, 99 bytes/s, took 21 s\n");
+	CHECK_EQ(count(err, "100 %"), 0);
 	/* a phase that failed at its last byte does not say that it is over */
 	play(&p, &c, false, false);
 	CHECK_EQ(count(err, "\n"), 9);
-	CHECK_EQ(count(err, "100 %"), 0);
+	CHECK_EQ(count(err, "took"), 0);
 	/* quiet is quiet */
 	c.quiet = true;
 	play(&p, &c, false, true);
@@ -209,6 +232,40 @@ a_terminal_gets_one_line_that_is_gone_in_the_end(void)
 	CHECK(count(err, "\rstaging: ") > 150);		/* ten times a second */
 	CHECK(count(err, "\rstaging: ") < 250);
 	CHECK_HAS(err, "\rstaging: 99 % (2.0 kB of 2.0 kB), 100 bytes/s\033[K\r\033[K");
+}
+
+/* @n phases of @each_ms, one behind the other, each reporting every 10 ms; what of it a terminal gets */
+static void
+play_short(unsigned n, int64_t each_ms)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+
+	tool_clock = fake;
+	catch_begin();
+	for (unsigned i = 0; i < n; i++) {
+		tool_progress_begin_paths(&p, &c, i == 0 ? "first" : i == 1 ? "second" : "third", 0);
+		p.live = true;
+		for (int64_t at = 0; at < each_ms; at += 10, clock_ms += 10)
+			tool_progress_at(&p, (uint64_t)at, 0);
+		tool_progress_end(&p, true);
+	}
+	catch_end();
+}
+
+static void
+a_terminal_is_never_silent_for_a_second_over_short_phases(void)
+{
+	/* a line is due after half a second without one, in whichever phase that is */
+	play_short(1, 100);	/* whatever was silent before this */
+	clock_ms += 5000;
+	play_short(1, 200);
+	CHECK_HAS(err, "\rfirst: ");
+	play_short(2, 300);	/* 100 ms of the first one's line were drawn at most that long ago */
+	CHECK_EQ(count(err, "first: "), 0);
+	CHECK_HAS(err, "\rsecond: ");
+	play_short(3, 400);
+	CHECK_HAS(err, "\rsecond: ");
 }
 
 static void
@@ -300,10 +357,12 @@ main(void)
 	RUN(per_cent_never_is_a_hundred_before_the_end);
 	RUN(the_rate_is_the_mean_at_first_and_follows_later);
 	RUN(the_line_tells_bytes_rate_and_time_left);
+	RUN(paths_are_counted_without_a_unit);
 	RUN(a_short_run_shows_no_progress);
 	RUN(without_a_terminal_each_tenth_gets_a_line);
 	RUN(without_a_terminal_a_slow_phase_gets_a_line_in_30_seconds);
 	RUN(a_terminal_gets_one_line_that_is_gone_in_the_end);
+	RUN(a_terminal_is_never_silent_for_a_second_over_short_phases);
 	RUN(a_live_line_is_taken_away_before_an_error);
 	RUN(workers_may_report_at_the_same_time);
 	RUN(a_step_that_reports_nothing_shows_life);
