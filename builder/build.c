@@ -304,6 +304,7 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 		snprintf(d->optional[d->n_optional++], sizeof(d->optional[0]), "triggers");
 	}
 	d->built = r->built;
+	d->eol = r->target->facts != NULL ? r->target->facts->eol : 0;
 	d->n_bases = o->n_bases;
 	for (size_t i = 0; i < o->n_bases; i++) {
 		memcpy(d->bases[i].version, o->bases[i].version, sizeof(d->bases[i].version));

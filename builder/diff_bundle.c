@@ -138,6 +138,7 @@ build_diff_head(struct diff *d, struct dray_err *e)
 	text_field(d, "mode", a->slim ? "slim" : "complete", b->slim ? "slim" : "complete");
 	text_field(d, "os", a->os, b->os);
 	number_field(d, "built", a->built, b->built);
+	number_field(d, "end of life", a->eol, b->eol);
 	list_field(d, "compatible", a->compatible, a->n_compatible, b->compatible, b->n_compatible);
 	bases(d, a, b);
 	list_field(d, "component", a->components, a->n_components, b->components, b->n_components);

@@ -285,6 +285,9 @@ set_facts(struct loading *l, struct dray_err *e)
 	if (f == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	*f = (struct build_facts){ .counter = build_fbsd_counter(l->meta->release, l->meta->tag.patch) };
+	/* what no clock will ever show is no date */
+	if (l->meta->tag.eol > 0 && (uint64_t)l->meta->tag.eol <= DRAY_EOL_MAX)
+		f->eol = (uint64_t)l->meta->tag.eol;
 	snprintf(f->product, sizeof(f->product), "FreeBSD-%s", l->meta->arch);
 	if (l->meta->tag.patch == 0)
 		snprintf(f->version, sizeof(f->version), "%s", l->meta->release);

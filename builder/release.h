@@ -55,6 +55,7 @@ struct build_notice {
 struct build_facts {			/* what a source knows of the release as a whole */
 	char product[65], version[65];
 	uint64_t counter;		/* 0: not known */
+	uint64_t eol;			/* end of life, seconds since 1970; 0: not known */
 };
 
 /* where the bytes of a content stand: @len bytes at @at of @fd */

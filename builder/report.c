@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "builder/apply_cost.h"
 #include "builder/build.h"
 #include "dray/num.h"
 #include "dray/path.h"
 #include "dray/trust.h"
+#include "tool/look.h"
 
 #define WARNINGS_SHOWN 20
 
@@ -48,8 +50,12 @@ warn_release(const struct build_opts *o, const struct build_release *r)
 void
 build_warnings(const struct build_opts *o, const struct build_result *r)
 {
-	char quoted[300];
+	char quoted[300], eol[TOOL_EOL_CAP];
 
+	/* the bundle is the same all the same: no clock goes into it */
+	if (r->target != NULL && r->target->facts != NULL && tool_is_past(r->target->facts->eol, time(NULL)))
+		fprintf(stderr, "%s: warning: %s: %s; whoever made it gives no more fixes\n", tool_prog, r->target->name,
+		    tool_eol(r->target->facts->eol, time(NULL), eol));
 	if (r->stale > 0 && !o->common->quiet)
 		fprintf(stderr, "%s: removed %zu temporary file%s of a build that was killed\n", tool_prog, r->stale,
 		    r->stale == 1 ? "" : "s");
@@ -160,6 +166,8 @@ report_json(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_str(j, "version", o->version);
 	dray_json_set_int(j, "counter", (int64_t)o->counter);
 	dray_json_set_int(j, "built", (int64_t)r->built);
+	if (r->target->facts != NULL && r->target->facts->eol != 0)
+		dray_json_set_int(j, "eol", (int64_t)r->target->facts->eol);
 	dray_json_set_int(j, "signatures", (int64_t)r->n_signed);
 	json_packed(o, r, j, dray_json_set_arr(j, "bases"));
 	x = dray_json_set_obj(j, "entries");

@@ -123,6 +123,7 @@ read_identity(const struct dray_json *o, struct dray_desc *d, struct dray_err *e
 	    read_token(o, "os", d->os, sizeof d->os, e) != 0 ||
 	    read_u64(o, "counter", 1, INT64_MAX, &d->counter, e) != 0 ||
 	    read_u64(o, "built", 0, INT64_MAX, &d->built, e) != 0 ||
+	    (dray_json_has(o, "eol") && read_u64(o, "eol", 1, DRAY_EOL_MAX, &d->eol, e) != 0) ||
 	    read_names(o, "compatible", dray_token_ok, 0, 16, true, d->compatible, &d->n_compatible, e) != 0)
 		return -1;
 	if (strcmp(d->os, "linux") != 0 && strcmp(d->os, "freebsd") != 0 && strcmp(d->os, "any") != 0)
@@ -362,7 +363,7 @@ int
 dray_desc_parse(const char *text, size_t len, struct dray_desc **out, struct dray_err *e)
 {
 	static const char *const keys[] = { "bases", "blocks", "built", "compatible", "components", "counter",
-		"encoders", "features", "format", "length", "limits", "members", "mode", "os", "phases", "product", "slot",
+		"encoders", "eol", "features", "format", "length", "limits", "members", "mode", "os", "phases", "product", "slot",
 		"triggers", "version", NULL };
 	struct dray_json *o = NULL;
 	struct dray_desc *d = NULL;

@@ -59,6 +59,8 @@ write_text(const struct dray_desc *d, char **text, size_t *len, struct dray_err 
 	sub = dray_json_set_obj(o, "encoders");
 	for (size_t i = 0; i < d->n_encoders; i++)
 		dray_json_set_str(sub, d->encoders[i].name, d->encoders[i].id);
+	if (d->eol != 0)
+		dray_json_set_int(o, "eol", (int64_t)d->eol);
 	sub = dray_json_set_obj(o, "features");
 	put_tokens(sub, "optional", d->optional, d->n_optional);
 	put_tokens(sub, "required", d->required, d->n_required);

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "dray/num.h"
 #include "dray/path.h"
 
+#include "tool/look.h"
 #include "tool/tool.h"
 
 #include "installer/cmd.h"
@@ -254,9 +256,11 @@ void
 inst_report_text(const struct inst_front *f, const struct inst_plan *p)
 {
 	const struct dray_desc *d = dray_bundle_desc(f->b);
-	char hex[65], need[32];
+	char hex[65], need[32], eol[TOOL_EOL_CAP];
 
 	inst_say(f, "%s %s (release counter %" PRIu64 ") on %s", d->product, d->version, d->counter, f->root);
+	if (d->eol != 0)
+		inst_say(f, "%s", tool_eol(d->eol, time(NULL), eol));
 	inst_say(f, "%zu %s touched:", p->touched, p->touched == 1 ? "path is" : "paths are");
 	count_line(f, p->already, "are as the release wants them already");
 	count_line(f, p->added, "added");
@@ -297,6 +301,8 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 	dray_json_set_str(o, "product", d->product);
 	dray_json_set_str(o, "version", d->version);
 	dray_json_set_int(o, "counter", (int64_t)d->counter);
+	if (d->eol != 0)
+		dray_json_set_int(o, "eol", (int64_t)d->eol);
 	dray_json_set_bool(o, "partial", p->partial);
 	if (!p->partial)
 		dray_json_set_str(o, "plan_id", dray_hex(p->id, 32, hex));

@@ -36,10 +36,13 @@ struct dray_member {			/* everything but dray.json, dray.sig and the blocks, in 
 	uint8_t sha256[32];
 };
 
+#define DRAY_EOL_MAX UINT64_C(253402300799)	/* the end of year 9999 */
+
 struct dray_desc {
 	int64_t format;
 	char product[65], version[65], os[33];	/* os: "linux", "freebsd", "any" */
 	uint64_t counter, length, built;	/* built: seconds since 1970 */
+	uint64_t eol;			/* end of life of the release, seconds since 1970; 0: not told */
 	uint64_t blocks;
 	uint64_t slot;			/* size of dray.sig */
 	uint64_t limit_frame, limit_window, limit_memory;

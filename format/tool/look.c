@@ -148,6 +148,21 @@ tool_time(int64_t sec, char out[40])
 	return out;
 }
 
+bool
+tool_is_past(uint64_t eol, int64_t now)
+{
+	return eol != 0 && now > 0 && eol <= (uint64_t)now;
+}
+
+const char *
+tool_eol(uint64_t eol, int64_t now, char out[TOOL_EOL_CAP])
+{
+	char when[40];
+
+	snprintf(out, TOOL_EOL_CAP, "end of life %s %s", tool_is_past(eol, now) ? "was" : "is", tool_time((int64_t)eol, when));
+	return out;
+}
+
 int
 tool_bundle_open(const char *path, int mode, int *fd, struct dray_err *e)
 {

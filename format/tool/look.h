@@ -153,6 +153,12 @@ DRAY_MUST_CHECK int tool_look_open(int fd, const struct tool_look *o, struct dra
 DRAY_MUST_CHECK int tool_mark_path(const struct dray_index *ix, const char *path, bool removed, uint8_t value,
     uint8_t *mark, struct dray_err *e);
 
+#define TOOL_EOL_CAP 64
+
+/** tool_eol - "end of life is DATE", or "was" if that is past at @now; a clock that stands in 1970 decides nothing more */
+const char *tool_eol(uint64_t eol, int64_t now, char out[TOOL_EOL_CAP]);
+bool tool_is_past(uint64_t eol, int64_t now);	/* never of 0: not known */
+
 /** tool_time - "2026-03-01T12:00:00Z" */
 const char *tool_time(int64_t sec, char out[40]);
 

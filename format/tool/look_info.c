@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "dray/num.h"
 #include "dray/trust.h"
@@ -141,6 +142,8 @@ json_desc(struct dray_json *o, const struct dray_bundle *b, const struct tool_co
 	dray_json_set_str(o, "os", d->os);
 	dray_json_set_int(o, "format", d->format);
 	dray_json_set_int(o, "built", (int64_t)d->built);
+	if (d->eol != 0)
+		dray_json_set_int(o, "eol", (int64_t)d->eol);
 	dray_json_set_int(o, "bytes", (int64_t)d->length);
 	dray_json_set_int(o, "blocks", (int64_t)d->blocks);
 	a = dray_json_set_arr(o, "compatible");
@@ -225,7 +228,7 @@ print_triggers(const struct dray_desc *d)
 static void
 print_desc(const struct dray_desc *d, const uint8_t *id)
 {
-	char print[40], when[40], h[32], h2[32], h3[32];
+	char print[40], when[40], eol[TOOL_EOL_CAP], h[32], h2[32], h3[32];
 
 	printf("  id         %s\n", dray_fingerprint(id, print));
 	printf("  product    %s", d->product);
@@ -234,6 +237,8 @@ print_desc(const struct dray_desc *d, const uint8_t *id)
 	printf("\n  system     %s\n", d->os);
 	printf("  release    %s, counter %" PRIu64 ", built %s\n", d->version, d->counter,
 	    tool_time((int64_t)d->built, when));
+	if (d->eol != 0)
+		printf("  support    %s\n", tool_eol(d->eol, time(NULL), eol));
 	if (d->n_bases == 0)
 		printf("  from       nothing: this bundle installs into an empty tree\n");
 	for (size_t i = 0; i < d->n_bases; i++) {

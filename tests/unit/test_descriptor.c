@@ -22,6 +22,7 @@ good(void)
 	strcpy(d->os, "linux");
 	d->counter = 2;
 	d->built = 1700000000;
+	d->eol = 1719792000;
 	d->blocks = 1;
 	d->slot = 8192;
 	d->limit_frame = DRAY_FRAME_DEFAULT;
@@ -145,6 +146,8 @@ static void
 each_field_is_checked(void)
 {
 	refused("\"built\"", "\"bxilt\"", DRAY_E_FORMAT, "bxilt");
+	refused("\"eol\":1719792000", "\"eol\":0", DRAY_E_FORMAT, "eol");
+	refused("\"eol\":1719792000", "\"eol\":253402300800", DRAY_E_FORMAT, "eol");
 	refused("{\"bases\"", "{ \"bases\"", DRAY_E_FORMAT, "canonical");
 	refused("\"format\":1", "\"format\":0", DRAY_E_FORMAT, "format");
 	refused("\"product\":\"demo\"", "\"product\":\"de/mo\"", DRAY_E_FORMAT, "\"de/mo\" is no product");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "format/tool/look.h"
 #include "format/tool/tool.h"
 
 #include "catch.h"
@@ -312,6 +313,19 @@ output_that_does_not_get_out_is_an_error(void)
 	CHECK_STR(err, "dray: cannot write to standard output: bad file descriptor\n");
 }
 
+static void
+the_end_of_life_is_past_or_not_by_the_clock_alone(void)
+{
+	char t[TOOL_EOL_CAP];
+
+	CHECK_STR(tool_eol(1719792000, 1719791999, t), "end of life is 2024-07-01T00:00:00Z");
+	CHECK_STR(tool_eol(1719792000, 1719792000, t), "end of life was 2024-07-01T00:00:00Z");
+	CHECK_STR(tool_eol(1719792000, 0, t), "end of life is 2024-07-01T00:00:00Z");
+	CHECK_STR(tool_eol(1719792000, -1, t), "end of life is 2024-07-01T00:00:00Z");	/* time(2) that failed */
+	CHECK_STR(tool_eol(253402300799, INT64_MAX, t), "end of life was 9999-12-31T23:59:59Z");
+	CHECK(!tool_is_past(0, INT64_MAX));
+}
+
 int
 main(void)
 {
@@ -324,5 +338,6 @@ main(void)
 	RUN(an_error_is_told_once_and_in_json_too);
 	RUN(help_goes_to_standard_output_within_76_columns);
 	RUN(output_that_does_not_get_out_is_an_error);
+	RUN(the_end_of_life_is_past_or_not_by_the_clock_alone);
 	return test_done();
 }
