@@ -38,10 +38,10 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 			return dray_fail(e, DRAY_E_IO, "internal: an object to make without an operation that brings it");
 		node->entry = it->row;
 		node->group = s.type == DRAY_FILE ? s.link : 0;
-		node->rel = en.len;
+		node->rel = (uint16_t)en.len;	/* paths are shorter than DRAY_PATH_MAX */
 		if (it->top != DRAY_NONE) {
 			dray_index_entry(pl->ix, pl->items[it->top].row, &top);
-			node->rel = top.len + 1;
+			node->rel = (uint16_t)(top.len + 1);
 		}
 		node->from_live = it->from_live;
 		node->live = it->from_live ? it->live_row : DRAY_NONE;

@@ -109,9 +109,9 @@ struct inst_inside { const char *path; size_t len; struct inst_ident id; };
 struct inst_node {
 	uint32_t op, entry;	/* rows of plan->ops and of the index; the state is the entry's target */
 	uint32_t group;		/* one inode: nodes with the same number, 0 none; the first node of a group is the inode */
-	size_t rel;		/* offset in the entry's path of the part below the slot; = path length for the slot itself */
-	bool from_live;		/* content unchanged: copy it from a live path (hash checked), no frame is read */
 	uint32_t live;		/* with from_live: index row whose live path holds it; mostly = entry, else another name of the group */
+	uint16_t rel;		/* offset in the entry's path of the part below the slot; = path length for the slot itself */
+	bool from_live;		/* content unchanged: copy it from a live path (hash checked), no frame is read */
 };
 
 /* one path of the list that stays, before and after; what the index tells is not kept twice */

@@ -218,8 +218,9 @@ an_altered_plan_is_refused(void)
 	close(fd);
 	inst_tx_close(tx);
 	CHECK_EQ(inst_tx_open(&s, number, false, &again, &e), -1);
-	CHECK_EQ(e.code, DRAY_E_IO);
+	CHECK_EQ(e.code, DRAY_E_SYSTEM);
 	CHECK_HAS(e.text, "not the one that was decided on");
+	CHECK_HAS(e.hint, "may be half switched");
 	CHECK(again == NULL);
 	CHECK_EQ(inst_tx_drop(&s, number, &e), 0);
 	inst_state_close(&s);
