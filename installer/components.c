@@ -166,7 +166,7 @@ count_paths(const struct inst_front *f, uint64_t ask, struct counts *c, struct d
 			if (look == 1)
 				rc = there(&w, &en, &yes, e);
 			for (size_t b = 0; yes && b < n_bases; b++)
-				(look == 0 ? c->of : c->here)[part][b] += bases >> b & 1;
+				(look == 0 ? c->of : c->here)[part][b] += (uint32_t)(bases >> b & 1);
 			if (look == 1 && yes && most_is_here(c, part, n_bases))
 				ask &= ~(UINT64_C(1) << part);
 		}
