@@ -85,6 +85,20 @@ judge(struct inst_check *c, struct inst_name *v, size_t n)
 	}
 }
 
+/* left as it is by a local decision: then it stands for no group, and no group asks for it */
+static bool
+stands_apart(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en)
+{
+	uint8_t why = ck->o->kept != NULL ? ck->o->kept[row] : INST_LOCAL_NO;
+	uint16_t diffs = ck->c->diffs[row];
+
+	if (ck->o->strict)
+		return false;
+	if (why == INST_LOCAL_POLICY)
+		return diffs != 0;
+	return (why == INST_LOCAL_EDITED || (en->flags & DRAY_ENTRY_CONFIG) != 0) && (diffs & INST_DIFF_BIT(INST_DIFF_CONTENT)) != 0;
+}
+
 int
 inst_check_links(struct inst_checking *ck, struct dray_err *e)
 {
@@ -105,7 +119,7 @@ inst_check_links(struct inst_checking *ck, struct dray_err *e)
 		for (size_t i = 0; i < w->n; i++) {
 			/* what is left of a component that is not here any more may be anything */
 			dray_index_entry(ck->ix, w->names[i].row, &en);
-			if (!inst_row_absent(ck->ix, &en, ck->o->absent))
+			if (!inst_row_absent(ck->ix, &en, ck->o->absent) && !stands_apart(ck, w->names[i].row, &en))
 				all[n++] = w->names[i];
 		}
 	}

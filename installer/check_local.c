@@ -25,8 +25,6 @@ inst_check_decided(const struct inst_check *c, uint32_t row)
 		may = MISSING;
 		break;
 	case INST_LOCAL_ABSENT:	/* directories of it may be here, which is nothing to judge */
-		may = UINT16_MAX;
-		break;
 	case INST_LOCAL_POLICY:
 		may = UINT16_MAX;
 		break;
@@ -104,6 +102,22 @@ absent_components(const struct inst_checking *ck)
 	return absent == (p.has[0] | p.has[1]) ? 0 : absent;
 }
 
+/* a directory that the release removed, and that is still here for what a policy keeps in it */
+static bool
+holds_kept(const struct inst_checking *ck, uint32_t row, const struct dray_entry *dir)
+{
+	struct dray_entry en;
+
+	for (uint32_t i = row + 1; i < ck->c->rows; i++) {
+		dray_index_entry(ck->ix, i, &en);
+		if (!dray_path_under(en.path, en.len, dir->path, dir->len))
+			return false;
+		if (ck->o->kept[i] == INST_LOCAL_POLICY && (ck->c->diffs[i] & INST_DIFF_BIT(INST_DIFF_EXTRA)) != 0)
+			return true;
+	}
+	return false;
+}
+
 static enum inst_local
 reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en, uint64_t absent)
 {
@@ -114,7 +128,7 @@ reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en
 	if (ck->o->kept != NULL && ck->o->kept[row] == INST_LOCAL_POLICY)
 		return INST_LOCAL_POLICY;
 	if (en->target == DRAY_NONE)
-		return INST_LOCAL_NO;
+		return ck->o->kept != NULL && holds_kept(ck, row, en) ? INST_LOCAL_POLICY : INST_LOCAL_NO;
 	if ((en->flags & DRAY_ENTRY_CONFIG) != 0)
 		return INST_LOCAL_CONFIG;
 	return ck->o->kept != NULL ? (enum inst_local)ck->o->kept[row] : INST_LOCAL_NO;

@@ -32,7 +32,7 @@ force_parents(struct inst_planning *pl)
 static bool
 takes_along(const struct inst_planning *pl, const struct inst_item *it)
 {
-	return inst_wants_strict(pl, it->row) || (it->decision == INST_D_TYPE && pl->policy->park);
+	return (inst_wants_strict(pl, it->row) && !it->held) || (it->decision == INST_D_TYPE && pl->policy->park);
 }
 
 /* one directory that shall go: it does when all it holds goes too, or may be taken along. *goes: it does */
@@ -44,7 +44,7 @@ settle_dir(struct inst_planning *pl, struct inst_item *it, bool *goes, struct dr
 	*goes = alone;
 	if (alone)
 		return 0;
-	if (inst_rare(it)->foreign != NULL && (pl->policy->park || inst_wants_strict(pl, it->row)) && inst_park_list(pl, it, e) != 0)
+	if (inst_rare(it)->foreign != NULL && (pl->policy->park || takes_along(pl, it)) && inst_park_list(pl, it, e) != 0)
 		return -1;
 	if (takes_along(pl, it) && inst_rare(it)->broke != NULL) {
 		it->decision = INST_D_BLOCKED;
@@ -87,6 +87,7 @@ settle_dirs(struct inst_planning *pl, struct dray_err *e)
 			continue;
 		if (it->fixed || inst_rare(it)->broke != NULL || it->decision == INST_D_BLOCKED || it->decision == INST_D_UNREAD)
 			up->fixed = true;
+		up->held |= it->held;
 		if (!goes) {
 			up->stays = true;
 			up->stays_for = it->stays ? it->stays_for : (uint32_t)i;

@@ -74,6 +74,7 @@ struct inst_item {
 	bool park : 1, edited : 1;	/* a local edit is replaced / keeps its content */
 	bool park_inside : 1;	/* something beneath it is a local edit */
 	bool stays : 1;		/* a directory that shall go holds something that does not: stays_for, or foreign */
+	bool held : 1;		/* a rule keeps it, or something beneath it: not even a strict directory takes that along */
 	bool fixed : 1;		/* ... and that cannot be taken along: on another mount, not readable */
 	bool asks : 1;		/* CONFLICT: a symlink for a directory, to be decided by --symlink; of a repair: by naming it */
 	bool covers : 1;	/* KEEP: a symlink for a directory; nothing beneath it is done */

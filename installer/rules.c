@@ -86,6 +86,7 @@ inst_rules_apply(const struct inst_planning *pl, struct inst_item *it)
 {
 	enum dray_action a = inst_rule(pl, it->row);
 
+	it->held = it->decision == INST_D_KEEP && it->id.type != DRAY_ABSENT && (a == DRAY_ACT_IGNORE || a == DRAY_ACT_MINE);
 	if (it->untouched || it->decision == INST_D_SAME || it->decision == INST_D_KEEP || it->decision == INST_D_UNREAD)
 		return;
 	if (a == DRAY_ACT_IGNORE)
@@ -94,6 +95,7 @@ inst_rules_apply(const struct inst_planning *pl, struct inst_item *it)
 		inst_keep(it, INST_NOTE_MINE);
 	else
 		return;
+	it->held = it->id.type != DRAY_ABSENT;
 	it->park = it->edited = it->lost = false;
 	it->why = NULL;
 }

@@ -130,6 +130,15 @@ run "$INSTALL" apply links.dray --root root --keyring ops.pub --policy one.polic
 want_status 0
 [ "$(cat root/bin/a root/bin/b root/bin/c | tr '\n' ' ')" = 'mine new new ' ] && ok 'each as it should be' || fail 'a link went wrong'
 [ root/bin/b -ef root/bin/c ] && ok 'still one file' || fail 'two files'
+run "$INSTALL" check --root root
+want_status 0
+want_text 'bin/a: content' out
+want_text '(policy)' out
+run "$INSTALL" repair links.dray bin/a --root root --keyring ops.pub
+want_status 0
+run "$INSTALL" check --strict --root root
+want_status 0
+[ root/bin/a -ef root/bin/c ] && ok 'by name it comes back, as one file' || fail 'two files'
 
 # what is mine keeps its directory; a directory that has to give way for a file cannot be kept in part
 rm -rf old new root
@@ -147,6 +156,34 @@ no_file root/d/e/g
 want_text 'removed by the release, left because of what they hold:' out
 run "$INSTALL" rollback --root root
 want_status 0
+# what the profile or another rule says about its directories does not take it along, and they are no left-overs then
+for how in mine ignore; do
+	for others in '' '** theirs' '** strict'; do
+		rm -rf root before && cp -a old root
+		[ $how = ignore ] || echo mine >root/d/e/f
+		cp -a root before
+		cp root/d/e/f want
+		printf '%s\n' "d/e/f $how" "$others" >one.policy
+		profile=preserve
+		[ -n "$others" ] || profile=strict
+		run "$INSTALL" apply dirs.dray --root root --keyring ops.pub --policy one.policy --profile $profile
+		want_status 0
+		want_same want root/d/e/f
+		no_file root/d/e/g
+		want_text '  d/e: stays, because it holds d/e/f' out
+		no_text 'parked' out
+		run "$INSTALL" check --root root
+		want_status 0
+		run "$INSTALL" repair dirs.dray --root root --keyring ops.pub
+		want_status 0
+		no_text 'to be repaired' out
+		want_same want root/d/e/f
+		run "$INSTALL" rollback --root root
+		want_status 0
+		same_tree before root
+	done
+done
+rm -rf root && cp -a old root
 echo mine >root/to-file/x
 tree_seen root | grep -v var/lib/dray >snap
 run "$INSTALL" apply dirs.dray --root root --keyring ops.pub --policy mine.policy
