@@ -46,7 +46,7 @@ build_cost_frame(const struct build_cost_in *f)
 static uint64_t
 bytes_of(const struct build_node *nd)
 {
-	return nd->type == DRAY_FILE ? nd->size : 0;
+	return nd->type == DRAY_FILE && nd->size != DRAY_SIZE_UNKNOWN ? nd->size : 0;
 }
 
 /* does @a at this path hold what @b has to become? */

@@ -41,7 +41,8 @@ struct chooser {
 static bool
 is_usable(const struct build_resolved *rs, size_t i)
 {
-	return rs->contents[i].solid != 0 && rs->contents[i].size >= MATCH_WINDOW;
+	return rs->contents[i].solid != 0 && rs->contents[i].size >= MATCH_WINDOW &&
+	    rs->contents[i].size != DRAY_SIZE_UNKNOWN;
 }
 
 static int

@@ -10,6 +10,7 @@
 
 #include "builder/build.h"
 #include "builder/history.h"
+#include "builder/needed.h"
 #include "builder/pack.h"
 #include "builder/parts.h"
 #include "builder/resolve.h"
@@ -158,6 +159,7 @@ temp_dir(const struct build_opts *o)
 	return o->tmpdir != NULL ? strdup(o->tmpdir) : build_temp_dir(o->output);
 }
 
+/* @out NULL: the contents that are needed of what was loaded before */
 static int
 load(const struct build_opts *o, const struct build_input *in, struct build_release **out, struct dray_err *e)
 {
@@ -171,11 +173,33 @@ load(const struct build_opts *o, const struct build_input *in, struct build_rele
 	if (dir == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	so.spool_dir = dir;
-	tool_progress_begin(&p, o->common, "read", 0);
-	rc = build_source_load(in->spec, &so, out, e);
+	tool_progress_begin(&p, o->common, out != NULL ? "read" : "fetch", 0);
+	rc = out != NULL ? build_source_load(in->spec, &so, out, e) : in->release->fetch(in->release, &so, e);
 	tool_progress_end(&p, rc == 0);
 	free(dir);
 	return rc;
+}
+
+/* of sources that are far away, what the others do not have in common with them */
+static int
+fetch_needed(const struct build_opts *o, struct dray_err *e)
+{
+	struct build_release *all[2 * DRAY_MAX_BASES + 1];
+	bool far = false;
+
+	/* the target first */
+	for (size_t i = 0; i < o->n_inputs; i++) {
+		all[i] = o->inputs[(i + o->n_inputs - 1) % o->n_inputs].release;
+		far |= all[i]->fetch != NULL;
+	}
+	if (!far)
+		return 0;
+	if (build_needed(all, o->n_inputs, e) != 0)
+		return -1;
+	for (size_t i = 0; i < o->n_inputs; i++)
+		if (o->inputs[i].release->fetch != NULL && load(o, &o->inputs[i], NULL, e) != 0)
+			return -1;
+	return 0;
 }
 
 /* what may be a mistake: told, and refused where going on would do harm */
@@ -274,7 +298,7 @@ load_all(struct build_opts *o, struct build_result *r, struct dray_err *e)
 		return -1;
 	if (look_at_target(o, r->target, e) != 0 || look_at_history(o, e) != 0 || order_bases(o, e) != 0)
 		return -1;
-	if (take_parts(o, e) != 0)
+	if (take_parts(o, e) != 0 || fetch_needed(o, e) != 0)
 		return -1;
 	for (size_t i = 0; i < o->n_history; i++)
 		states[i] = o->inputs[o->n_inputs - 1 - o->n_history + i].release;

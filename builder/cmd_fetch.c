@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "builder/build.h"
+#include "builder/fbsd_contents.h"
 #include "builder/fbsd_mirror.h"
 #include "builder/fbsd_source.h"
 #include "dray/digest.h"

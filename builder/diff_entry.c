@@ -32,9 +32,11 @@ same_bytes(const void *a, size_t alen, const void *b, size_t blen)
 static void
 content_text(const struct diff_item *it, char out[DIFF_TEXT])
 {
-	char hex[65];
+	char hex[65], size[32] = "?";
 
-	snprintf(out, DIFF_TEXT, "%" PRIu64 " bytes, sha256 %s", it->size, dray_hex(it->sha256, 32, hex));
+	if (it->size != DRAY_SIZE_UNKNOWN)
+		snprintf(size, sizeof(size), "%" PRIu64, it->size);
+	snprintf(out, DIFF_TEXT, "%s bytes, sha256 %s", size, dray_hex(it->sha256, 32, hex));
 }
 
 static void
@@ -145,7 +147,7 @@ differs(unsigned field, const struct diff_item *a, const struct diff_item *b, bo
 		return a->type != b->type;
 	case F_CONTENT:
 		if (a->type != DRAY_FILE || b->type != DRAY_FILE ||
-		    (a->size == b->size && memcmp(a->sha256, b->sha256, 32) == 0))
+		    memcmp(a->sha256, b->sha256, 32) == 0)
 			return false;
 		content_text(a, out->a);
 		content_text(b, out->b);

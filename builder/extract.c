@@ -54,7 +54,7 @@ choose_ways(struct extract *x, struct dray_err *e)
 		if (nd->type != DRAY_FILE || nd->link_to != DRAY_NONE)
 			continue;
 		dray_index_content(x->ix, nd->content, &c);
-		x->total += c.size;
+		x->total += build_extract_size(x, nd->content);
 		way = c.size == 0 ? EXTRACT_COPY : build_extract_way(x, nd->content, 0, &r);
 		if (way == EXTRACT_NO_WAY) {
 			first = lacking++ == 0 ? nd->entry : first;

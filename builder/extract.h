@@ -111,6 +111,8 @@ DRAY_MUST_CHECK int build_extract_select(struct extract *x, struct dray_err *e);
 /* extract_base.c */
 DRAY_MUST_CHECK int build_extract_bases(struct extract *x, struct dray_err *e);
 void build_extract_bases_free(struct extract *x);
+/** build_extract_size - bytes of a content; where the bundle does not tell, those of the base file that has it */
+uint64_t build_extract_size(const struct extract *x, uint32_t content);
 /** build_extract_base_read - @len bytes at @at of a base content; false: it cannot be had, whatever the reason */
 bool build_extract_base_read(const struct extract *x, struct extract_worker *w, uint32_t content, uint64_t at,
     uint8_t *p, size_t len);

@@ -52,7 +52,7 @@ find_contents(struct extract *x, uint32_t base, const struct by_hash *v, size_t 
 		if (nd->type != DRAY_FILE || n == 0 || (hit = bsearch(&key, v, n, sizeof(*v), hash_cmp)) == NULL)
 			continue;
 		dray_index_content(x->ix, hit->row, &c);
-		if (c.size == nd->size && x->source[hit->row].base == DRAY_NONE)
+		if (dray_content_fits(&c, nd->size) && x->source[hit->row].base == DRAY_NONE)
 			x->source[hit->row] = (struct extract_source){ base, (uint32_t)i };
 	}
 }
@@ -97,6 +97,18 @@ build_extract_bases_free(struct extract *x)
 		build_release_free(x->bases[i]);
 	free(x->bases);
 	free(x->source);
+}
+
+uint64_t
+build_extract_size(const struct extract *x, uint32_t content)
+{
+	const struct extract_source *s = &x->source[content];
+	struct dray_content c;
+
+	dray_index_content(x->ix, content, &c);
+	if (c.size == DRAY_SIZE_UNKNOWN && s->base != DRAY_NONE)
+		return x->bases[s->base]->v[s->node].size;
+	return dray_content_bytes(&c);
 }
 
 bool

@@ -238,7 +238,7 @@ build_extract_make(struct extract *x, struct extract_worker *w, uint32_t content
 		last = way;
 		if (dray_sha256_begin(w->sha, e) != 0)
 			return -1;
-		rc = way == EXTRACT_COPY ? by_copy(x, w, content, c.size, fd, e) : by_recipe(x, w, &r, fd, e);
+		rc = way == EXTRACT_COPY ? by_copy(x, w, content, build_extract_size(x, content), fd, e) : by_recipe(x, w, &r, fd, e);
 		if (rc == -1)
 			return -1;
 		if (rc == OTHER_WAY) {

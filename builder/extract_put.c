@@ -304,7 +304,6 @@ count(struct extract *x, struct dray_err *e)
 		const struct extract_node *nd = &x->nodes[i];
 		struct dray_attrs_want want;
 		struct dray_xattr *room;
-		struct dray_content c;
 		struct dray_attrs a;
 		struct dray_state s;
 
@@ -319,10 +318,8 @@ count(struct extract *x, struct dray_err *e)
 		r->dirs += nd->type == DRAY_DIR;
 		r->symlinks += nd->type == DRAY_SYMLINK;
 		r->others += nd->type > DRAY_SYMLINK;
-		if (nd->type == DRAY_FILE) {
-			dray_index_content(x->ix, nd->content, &c);
-			r->bytes += c.size;
-		}
+		if (nd->type == DRAY_FILE)
+			r->bytes += build_extract_size(x, nd->content);
 		state_of(x, nd, &s);
 		dray_index_attrs(x->ix, s.attrs, &a);
 		if ((room = calloc((size_t)a.xattr_count + 1, sizeof(*room))) == NULL)

@@ -8,23 +8,15 @@
 
 #include "builder/fbsd_nodes.h"
 #include "dray/descriptor.h"
+#include "dray/digest.h"
 #include "dray/fflags.h"
 #include "dray/path.h"
 
 struct making {
 	struct build_release *r;
-	const struct build_fbsd_held *held;
-	size_t n_held;
 	const char *os;
+	uint8_t of_nothing[DRAY_SHA256_LEN];	/* hash of no bytes */
 };
-
-static int
-held_cmp(const void *pa, const void *pb)
-{
-	const struct build_fbsd_held *a = pa, *b = pb;
-
-	return memcmp(a->sha256, b->sha256, 32);
-}
 
 /* the bit of the component of @l */
 static uint64_t
@@ -41,8 +33,6 @@ add_node(struct making *m, const struct dray_fbsd_line *from, struct dray_err *e
 {
 	static const uint8_t type[] = { ['f'] = DRAY_FILE, ['d'] = DRAY_DIR, ['L'] = DRAY_SYMLINK, ['-'] = DRAY_ABSENT };
 	struct build_node *nd = build_release_append(m->r);
-	struct build_fbsd_held key;
-	const struct build_fbsd_held *h;
 
 	if (nd == NULL || (nd->path = build_arena_copy(&m->r->arenas[0], from->path, from->path_len)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -67,13 +57,8 @@ add_node(struct making *m, const struct dray_fbsd_line *from, struct dray_err *e
 	}
 	if (from->type == 'd')
 		return 0;
-	memcpy(key.sha256, from->sha256, 32);
-	h = bsearch(&key, m->held, m->n_held, sizeof(*h), held_cmp);
-	if (h == NULL)
-		return dray_fail(e, DRAY_E_IO, "a content was not fetched");
 	memcpy(nd->sha256, from->sha256, 32);
-	nd->size = h->size;
-	nd->at = h->at;
+	nd->size = memcmp(nd->sha256, m->of_nothing, 32) == 0 ? 0 : DRAY_SIZE_UNKNOWN;
 	return 0;
 }
 
@@ -215,10 +200,11 @@ make_nodes(struct making *m, const struct build_fbsd_lines *l, bool history, str
 }
 
 int
-build_fbsd_nodes(struct build_release *r, const struct build_fbsd_lines *l, const struct build_fbsd_held *held, size_t n_held,
-    const char *os, bool history, struct dray_err *e)
+build_fbsd_nodes(struct build_release *r, const struct build_fbsd_lines *l, const char *os, bool history, struct dray_err *e)
 {
-	struct making m = { r, held, n_held, os };
+	struct making m = { .r = r, .os = os };
 
-	return name_parts(r, l, e) != 0 ? -1 : make_nodes(&m, l, history, e);
+	if (dray_sha256_bytes("", 0, m.of_nothing, e) != 0 || name_parts(r, l, e) != 0)
+		return -1;
+	return make_nodes(&m, l, history, e);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "builder/fbsd_have.h"
+#include "builder/fbsd_contents.h"
 #include "builder/fbsd_nodes.h"
 #include "builder/fbsd_source.h"
 #include "builder/pathset.h"
@@ -18,23 +18,10 @@
 #define SPEC "freebsd-update:"
 
 struct loading {
-	struct build_fbsd_server server;
-	struct build_fbsd_meta *meta;
+	struct build_fbsd_source *from;
 	struct build_fbsd_lines lines;
 	const struct build_scan_opts *o;
-	const struct build_fbsd_opts *fo;
 	struct build_release *r;
-	struct build_spool *spool;
-	struct build_fbsd_held *held;
-	size_t n_held;
-	uint64_t fetched, spooled;	/* bytes */
-	uint64_t put;			/* of the content that is being put */
-};
-
-/* what a release keeps: texts of the nodes point into the metadata */
-struct source {
-	struct build_fbsd_meta *meta;
-	struct build_spool *spool;
 };
 
 bool
@@ -96,133 +83,6 @@ build_fbsd_server_close(struct build_fbsd_server *s)
 	*s = (struct build_fbsd_server){ .fetch = NULL };
 }
 
-static int
-want_cmp(const void *pa, const void *pb)
-{
-	const struct build_fbsd_want *a = pa, *b = pb;
-
-	return memcmp(a->sha256, b->sha256, 32);
-}
-
-int
-build_fbsd_contents(const struct build_fbsd_lines *l, const char *dir, struct build_fbsd_want **out, size_t *n,
-    struct dray_err *e)
-{
-	struct build_fbsd_want *v = calloc(l->n + 1, sizeof(*v));
-	size_t all = 0, at = 0;
-
-	*out = NULL;
-	if (v == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (size_t i = 0; i < l->n; i++) {
-		if (l->v[i].type != 'f')
-			continue;
-		v[all] = (struct build_fbsd_want){ .dir = dir, .kind = 'f', .path = l->v[i].path, .path_len = l->v[i].path_len };
-		memcpy(v[all++].sha256, l->v[i].sha256, 32);
-	}
-	if (all > 1)
-		qsort(v, all, sizeof(*v), want_cmp);
-	for (size_t i = 0; i < all; i++)
-		if (at == 0 || want_cmp(&v[at - 1], &v[i]) != 0)
-			v[at++] = v[i];
-	*out = v;
-	*n = at;
-	return 0;
-}
-
-static void
-bytes_came(void *ctx, uint64_t n)
-{
-	struct loading *l = ctx;
-
-	l->fetched += n;
-	if (l->o->progress != NULL)
-		l->o->progress(l->o->ctx, l->fetched + l->spooled, 0);
-}
-
-static int
-spool_begin(void *ctx, struct dray_err *e)
-{
-	struct loading *l = ctx;
-
-	l->put = 0;
-	return build_spool_begin(l->spool, e);
-}
-
-static int
-spool_put(void *ctx, const uint8_t *p, size_t len, struct dray_err *e)
-{
-	struct loading *l = ctx;
-
-	if (build_spool_put(l->spool, l->put, p, len, e) != 0)
-		return -1;
-	l->put += len;
-	l->spooled += len;
-	if (l->o->progress != NULL)
-		l->o->progress(l->o->ctx, l->fetched + l->spooled, 0);
-	return 0;
-}
-
-static int
-spool_all(struct loading *l, const struct build_fbsd_want *v, size_t n, struct dray_err *e)
-{
-	const struct build_gunzip o = { .begin = spool_begin, .put = spool_put, .ctx = l };
-	uint8_t sum[32];
-	uint64_t size;
-
-	if ((l->held = calloc(n + 1, sizeof(*l->held))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		struct build_fbsd_held *h = &l->held[l->n_held];
-
-		if (tool_signal_seen() != 0)
-			return dray_fail(e, DRAY_E_SIGNAL, "interrupted by a signal");
-		memcpy(h->sha256, v[i].sha256, 32);
-		if (build_fbsd_object(&l->server, &v[i], &o, &size, e) != 0 ||
-		    build_spool_end(l->spool, size, sum, &h->at, e) != 0)
-			return -1;
-		h->size = size;
-		l->n_held++;
-	}
-	return 0;
-}
-
-/* only sources are read here that are needed */
-static int
-take_what_is_here(struct loading *l, const struct build_fbsd_want *v, size_t n, struct dray_err *e)
-{
-	const struct build_scan_opts o = { .threads = l->o->threads, .spool_dir = l->o->spool_dir };
-	size_t missing = 0;
-	char name[100];
-
-	for (size_t i = 0; i < n; i++) {
-		build_fbsd_name(v[i].kind, v[i].sha256, name);
-		missing += !build_fbsd_store_has(l->server.store, name);
-	}
-	for (size_t i = 0; missing > 0 && i < l->fo->have.n; i++)
-		if (build_fbsd_have(&l->server, l->fo->have.v[i], v, n, &o, e) != 0)
-			return dray_wrap(e, "--have");
-	return 0;
-}
-
-static int
-get_contents(struct loading *l, struct dray_err *e)
-{
-	struct build_fbsd_want *v = NULL;
-	size_t n = 0, fetched;
-	int rc;
-
-	if (build_fbsd_contents(&l->lines, l->meta->dir, &v, &n, e) != 0)
-		return -1;
-	rc = take_what_is_here(l, v, n, e);
-	if (rc == 0)
-		rc = build_fbsd_pull(&l->server, v, n, &fetched, e);
-	if (rc == 0)
-		rc = spool_all(l, v, n, e);
-	free(v);
-	return rc;
-}
-
 /* what the user's rules leave out, and what lies beneath; in path order */
 static int
 filter_lines(struct loading *l, struct dray_err *e)
@@ -255,87 +115,77 @@ filter_lines(struct loading *l, struct dray_err *e)
 }
 
 static int
-open_content(const struct build_release *r, const struct build_node *nd, struct build_reader *out, struct dray_err *e)
+set_facts(struct build_release *r, const struct build_fbsd_meta *m, struct dray_err *e)
 {
-	const struct source *s = r->source;
+	struct build_facts *f = build_arena_take(&r->arenas[0], sizeof(*f));
 
-	(void)e;
-	*out = (struct build_reader){ .fd = build_spool_fd(s->spool), .at = nd->at, .len = nd->size };
+	if (f == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	*f = (struct build_facts){ .counter = build_fbsd_counter(m->release, m->tag.patch) };
+	/* what no clock will ever show is no date */
+	if (m->tag.eol > 0 && (uint64_t)m->tag.eol <= DRAY_EOL_MAX)
+		f->eol = (uint64_t)m->tag.eol;
+	snprintf(f->product, sizeof(f->product), "FreeBSD-%s", m->arch);
+	if (m->tag.patch == 0)
+		snprintf(f->version, sizeof(f->version), "%s", m->release);
+	else
+		snprintf(f->version, sizeof(f->version), "%.50s-p%u", m->release, (unsigned)m->tag.patch);
+	r->facts = f;
 	return 0;
+}
+
+static int
+load(struct loading *l, const char *spec, bool history, struct dray_err *e)
+{
+	const bool wanted[BUILD_FBSD_FILES] = { [BUILD_FBSD_ALL] = true, [BUILD_FBSD_OLD] = history };
+	struct build_fbsd_source *s = l->from;
+	char release[65], arch[33];
+
+	if (build_fbsd_spec(spec, release, arch, e) != 0 ||
+	    build_fbsd_server_open(s->fo, build_fbsd_came, s, &s->server, e) != 0 ||
+	    build_fbsd_meta_get(&s->server, release, arch, wanted, &s->meta, e) != 0 ||
+	    build_fbsd_lines_add(&l->lines, s->meta, BUILD_FBSD_ALL, &s->fo->parts, e) != 0 ||
+	    (history && build_fbsd_lines_add(&l->lines, s->meta, BUILD_FBSD_OLD, &s->fo->parts, e) != 0))
+		return -1;
+	build_fbsd_lines_sort(&l->lines);
+	if (l->o->filter != NULL && filter_lines(l, e) != 0)
+		return -1;
+	return build_fbsd_nodes(l->r, &l->lines, s->fo->os != NULL ? s->fo->os : "freebsd", history, e) != 0 ? -1 :
+	    set_facts(l->r, s->meta, e);
 }
 
 static void
 close_source(struct build_release *r)
 {
-	struct source *s = r->source;
+	struct build_fbsd_source *s = r->source;
 
 	if (s == NULL)
 		return;
 	build_spool_free(s->spool);
+	build_fbsd_server_close(&s->server);
 	build_fbsd_meta_free(s->meta);
 	free(s);
 	r->source = NULL;
-}
-
-static int
-set_facts(struct loading *l, struct dray_err *e)
-{
-	struct build_facts *f = build_arena_take(&l->r->arenas[0], sizeof(*f));
-
-	if (f == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	*f = (struct build_facts){ .counter = build_fbsd_counter(l->meta->release, l->meta->tag.patch) };
-	/* what no clock will ever show is no date */
-	if (l->meta->tag.eol > 0 && (uint64_t)l->meta->tag.eol <= DRAY_EOL_MAX)
-		f->eol = (uint64_t)l->meta->tag.eol;
-	snprintf(f->product, sizeof(f->product), "FreeBSD-%s", l->meta->arch);
-	if (l->meta->tag.patch == 0)
-		snprintf(f->version, sizeof(f->version), "%s", l->meta->release);
-	else
-		snprintf(f->version, sizeof(f->version), "%.50s-p%u", l->meta->release, (unsigned)l->meta->tag.patch);
-	l->r->facts = f;
-	return 0;
-}
-
-static int
-load(struct loading *l, const struct build_fbsd_opts *fo, const char *spec, bool history, struct dray_err *e)
-{
-	const bool wanted[BUILD_FBSD_FILES] = { [BUILD_FBSD_ALL] = true, [BUILD_FBSD_OLD] = history };
-	char release[65], arch[33];
-
-	if (build_fbsd_spec(spec, release, arch, e) != 0 ||
-	    build_fbsd_server_open(fo, bytes_came, l, &l->server, e) != 0 ||
-	    build_fbsd_meta_get(&l->server, release, arch, wanted, &l->meta, e) != 0 ||
-	    build_fbsd_lines_add(&l->lines, l->meta, BUILD_FBSD_ALL, &fo->parts, e) != 0 ||
-	    (history && build_fbsd_lines_add(&l->lines, l->meta, BUILD_FBSD_OLD, &fo->parts, e) != 0))
-		return -1;
-	build_fbsd_lines_sort(&l->lines);
-	if (l->o->filter != NULL && filter_lines(l, e) != 0)
-		return -1;
-	if (build_spool_new(l->o->spool_dir == NULL ? "." : l->o->spool_dir, &l->spool, e) != 0)
-		return -1;
-	return get_contents(l, e) != 0 || build_fbsd_nodes(l->r, &l->lines, l->held, l->n_held,
-	    fo->os != NULL ? fo->os : "freebsd", history, e) != 0 ? -1 :
-	    set_facts(l, e);
 }
 
 int
 build_fbsd_load(const char *spec, const struct build_fbsd_opts *fo, bool history, const struct build_scan_opts *o,
     struct build_release *r, struct dray_err *e)
 {
-	struct loading l = { .o = o, .fo = fo, .r = r };
-	struct source *s = calloc(1, sizeof(*s));
-	int rc = s == NULL ? dray_fail(e, DRAY_E_IO, "out of memory") : load(&l, fo, spec, history, e);
+	struct build_fbsd_source *s = calloc(1, sizeof(*s));
+	struct loading l = { .from = s, .o = o, .r = r };
+	int rc;
 
-	build_fbsd_server_close(&l.server);
-	build_fbsd_lines_free(&l.lines);
-	free(l.held);
 	if (s == NULL)
-		return -1;
-	*s = (struct source){ l.meta, l.spool };
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	*s = (struct build_fbsd_source){ .fo = fo, .o = o };
 	r->history = history;
-	r->open = open_content;
+	r->open = build_fbsd_content;
+	r->fetch = build_fbsd_fetch;
 	r->close = close_source;
 	r->source = s;
+	rc = load(&l, spec, history, e);
+	build_fbsd_lines_free(&l.lines);
+	s->o = NULL;
 	return rc;
 }

@@ -36,19 +36,17 @@ DRAY_MUST_CHECK int build_fbsd_server_open(const struct build_fbsd_opts *o, void
 void build_fbsd_server_close(struct build_fbsd_server *s);
 
 /**
- * build_fbsd_load - fetch what is not there yet and fill @r
+ * build_fbsd_load - fill @r from the server's lists. No content is fetched, and no size known but that of no bytes:
+ * build_release.fetch brings those that are needed
+ * @fo: borrowed as long as @r stands
  * @history: all states that the paths had at any patch level (INDEX-ALL and INDEX-OLD); else the newest (INDEX-ALL)
  *
  * Owner, group and mode are those of the lines, of symlinks no mode; there are no times. File flags as
  * the system of the bundle has them.
- * Errors: those of build_fbsd_meta_get, build_fbsd_lines_add, build_fbsd_pull; DRAY_E_ROOM (spool).
+ * Errors: those of build_fbsd_meta_get, build_fbsd_lines_add.
  */
 DRAY_MUST_CHECK int build_fbsd_load(const char *spec, const struct build_fbsd_opts *fo, bool history,
     const struct build_scan_opts *o, struct build_release *r, struct dray_err *e);
-
-/** build_fbsd_contents - the contents of the files in @l, each hash once, in the order of hashes; malloc'ed */
-DRAY_MUST_CHECK int build_fbsd_contents(const struct build_fbsd_lines *l, const char *dir, struct build_fbsd_want **out,
-    size_t *n, struct dray_err *e);
 
 /** build_fbsd_counter - (major * 1000 + minor) * 100000 + patch; 0: the name does not begin with MAJOR.MINOR */
 uint64_t build_fbsd_counter(const char *release, uint32_t patch);

@@ -27,7 +27,7 @@ struct build_node {
 	uint32_t target_len;
 	uint32_t n_xattrs;
 	const struct dray_xattr *xattrs;	/* names ascending */
-	uint64_t size;			/* files: bytes of the content, and its hash */
+	uint64_t size;			/* files: bytes of the content, DRAY_SIZE_UNKNOWN before fetch, and its hash */
 	uint8_t sha256[32];
 	uint32_t link;			/* 1 + number of the first node of its hard-link group; 0: none */
 	uint32_t row;			/* entry row in the bundle, given by build_resolve */
@@ -35,6 +35,7 @@ struct build_node {
 	uint64_t at;			/* archives: where the content stands in the spool */
 	uint32_t of;			/* in a history: number in its sources, whose content it is */
 	bool hollow;			/* a directory whose contents are left out on purpose */
+	bool needed;			/* a file whose bytes have to be here: needed.h */
 	uint64_t parts;			/* bit mask of the release's own components; 0: the layout tells */
 };
 
@@ -43,6 +44,7 @@ struct build_filter;
 struct build_layout;
 struct build_owner;
 struct build_patterns;
+struct build_scan_opts;
 
 /* something left out, or otherwise worth a word */
 struct build_notice {
@@ -83,6 +85,8 @@ struct build_release {
 	/* set by the source; open may be called from several threads at once, and what it gives stays as it was read */
 	int (*open)(const struct build_release *r, const struct build_node *nd, struct build_reader *out,
 	    struct dray_err *e);
+	/* NULL: all contents are here. Else brings those of nodes that are needed, and tells their sizes */
+	int (*fetch)(struct build_release *r, const struct build_scan_opts *o, struct dray_err *e);
 	void (*close)(struct build_release *r);
 	void *source;
 };

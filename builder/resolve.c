@@ -76,6 +76,7 @@ content_row(struct build_resolved *rs, const struct build_node *nd, uint32_t *ro
 	if ((v = build_grow(rs->contents, rs->n_contents, &rs->cap_contents, sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	rs->contents = v;
+	rs->unsized |= nd->size == DRAY_SIZE_UNKNOWN;
 	rs->contents[rs->n_contents++] =
 	    (struct build_content){ .size = nd->size, .sha256 = nd->sha256, .node = DRAY_NONE };
 	return 0;
@@ -253,6 +254,9 @@ take_path(struct build_resolved *rs, const struct build_merge *m, const struct b
 
 		if (content_row(rs, to, &row, e) != 0)
 			return -1;
+		/* needed.c decides alike, or else the bundle could not be made */
+		if (to->size == DRAY_SIZE_UNKNOWN)
+			return dray_fail(e, DRAY_E_IO, "its content was not fetched");
 		rs->n_wanted += !rs->contents[row].wanted;
 		if (!rs->contents[row].wanted && !dray_add(rs->wanted_bytes, to->size, &rs->wanted_bytes))
 			return dray_fail(e, DRAY_E_FORMAT, "more bytes than a bundle can hold");

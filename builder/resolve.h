@@ -48,6 +48,7 @@ struct build_resolved {
 	struct build_release **releases;	/* the target, then the bases; borrowed */
 	size_t n_bases;
 	uint64_t history;			/* bit mask: bases that are histories */
+	bool unsized;				/* the size of some content is unknown, and nobody needs its bytes */
 	size_t n_entries, n_same;
 	size_t n_wanted;
 	uint64_t wanted_bytes;			/* size of all wanted contents */

@@ -200,6 +200,14 @@ note_whiteouts(struct build_release *r, struct dray_err *e)
 	return 0;
 }
 
+/* no server was named: contents have to be compared, or taken, and those are far away */
+static int
+not_here(struct dray_err *e)
+{
+	dray_fail(e, DRAY_E_USAGE, "a release of a server is a source of dray build and dray fetch alone");
+	return dray_hint(e, "build a bundle of it and name that, or name a folder or archive that holds the files");
+}
+
 int
 build_source_load(const char *spec, const struct build_scan_opts *o, struct build_release **out,
     struct dray_err *e)
@@ -219,7 +227,7 @@ build_source_load(const char *spec, const struct build_scan_opts *o, struct buil
 	if (s.kind == BUILD_SOURCE_DIR)
 		rc = build_scan_dir(s.paths[0], o, r, e);
 	else if (s.kind == BUILD_SOURCE_FBSD)
-		rc = build_fbsd_load(spec, o->fbsd, o->history, o, r, e);
+		rc = o->fbsd != NULL ? build_fbsd_load(spec, o->fbsd, o->history, o, r, e) : not_here(e);
 	else
 		rc = build_scan_archives((const char *const *)s.paths, s.n, o, r, e);
 	if (rc == 0 && o->owner != NULL)

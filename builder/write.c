@@ -136,7 +136,7 @@ set_limits(struct dray_desc *d, const struct build_packed *p)
 }
 
 static void
-set_names(struct dray_desc *d, const struct build_packed *p)
+set_names(struct dray_desc *d, const struct build_packed *p, bool unsized)
 {
 	d->format = DRAY_FORMAT_VERSION;
 	d->blocks = p->n_blocks;
@@ -150,6 +150,8 @@ set_names(struct dray_desc *d, const struct build_packed *p)
 	}
 	if (p->delta)
 		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "delta");
+	if (unsized)
+		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "history");
 	d->n_encoders = 2;
 	snprintf(d->encoders[0].name, sizeof(d->encoders[0].name), "match");
 	snprintf(d->encoders[0].id, sizeof(d->encoders[0].id), "%s", dray_match_id());
@@ -190,7 +192,7 @@ build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	set_names(d, packed);
+	set_names(d, packed, rs->unsized);
 	set_limits(d, packed);
 	if (dray_sha256_new(&w.sha, e) != 0 ||
 	    dray_iw_finish(rs->tables, level, work->threads, &dir, &dir_len, &chunks, &chunks_len, e) != 0 ||

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/digest.h"
 #include "dray/fflags.h"
 #include "dray/index.h"
 #include "dray/path.h"
@@ -191,6 +192,24 @@ uint64_t
 dray_index_compset(const struct dray_index *ix, uint32_t i)
 {
 	return ix_u64(ix_row(ix, DRAY_T_COMPSETS, i) + C_MASK);
+}
+
+bool
+dray_content_fits(const struct dray_content *c, uint64_t size)
+{
+	return c->size == DRAY_SIZE_UNKNOWN || c->size == size;
+}
+
+bool
+dray_content_is(const struct dray_content *c, uint64_t size, const uint8_t *sha256)
+{
+	return dray_content_fits(c, size) && memcmp(c->sha256, sha256, DRAY_SHA256_LEN) == 0;
+}
+
+uint64_t
+dray_content_bytes(const struct dray_content *c)
+{
+	return c->size == DRAY_SIZE_UNKNOWN ? 0 : c->size;
 }
 
 uint32_t

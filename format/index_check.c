@@ -249,5 +249,5 @@ dray_index_check(struct dray_index *ix, const struct dray_desc *desc, unsigned t
 	/* several damages: the lowest part that failed tells, whatever the threads */
 	if (dray_parallel(threads < 3 ? threads : 3, 3, 1, check_part, &t, e) != 0)
 		return -1;
-	return dray_index_check_bases(ix, desc, e);
+	return dray_index_check_bases(ix, desc, e) != 0 ? -1 : dray_index_check_sizes(ix, desc, e);
 }

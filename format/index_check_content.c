@@ -89,7 +89,9 @@ check_content(const struct dray_index *ix, uint32_t i, uint32_t *next_recipe, ui
 	dray_index_content(ix, i, &c);
 	if ((c.size == 0) != (memcmp(c.sha256, sha256_of_nothing, sizeof sha256_of_nothing) == 0))
 		return dray_fail(e, DRAY_E_FORMAT, "its size does not fit its hash, which is or is not that of no bytes");
-	if (c.size > INT64_MAX)
+	if (c.size == DRAY_SIZE_UNKNOWN && c.recipe_count != 0)
+		return dray_fail(e, DRAY_E_FORMAT, "of unknown size, and yet it has recipes");
+	if (c.size > INT64_MAX && c.size != DRAY_SIZE_UNKNOWN)
 		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu64 " bytes are more than a file can have", c.size);
 	if (c.recipe_first != *next_recipe || c.recipe_count > ix->rows[DRAY_T_RECIPES] - *next_recipe)
 		return dray_fail(e, DRAY_E_FORMAT, "its recipes do not follow those before them");

@@ -12,14 +12,13 @@
 
 #include "index_priv.h"
 
-/* may the bundle hold what only the feature "delta" brings? A writer has no descriptor yet, and may */
-static bool
-has_delta(const struct dray_desc *desc)
+bool
+dray_index_may(const struct dray_desc *desc, const char *feature)
 {
 	if (desc == NULL)
 		return true;
 	for (size_t i = 0; i < desc->n_required; i++)
-		if (strcmp(desc->required[i], "delta") == 0)
+		if (strcmp(desc->required[i], feature) == 0)
 			return true;
 	return false;
 }
@@ -50,6 +49,8 @@ check_ranges(const struct dray_index *ix, uint32_t i, uint64_t *sum, struct dray
 			return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": names content %" PRIu32 " of %" PRIu32, k, r.content,
 			    ix->rows[DRAY_T_CONTENTS]);
 		dray_index_content(ix, r.content, &c);
+		if (c.size == DRAY_SIZE_UNKNOWN)
+			return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": content %" PRIu32 " is of unknown size", k, r.content);
 		if (r.len == 0 || r.offset > c.size || r.len > c.size - r.offset)
 			return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": lies outside content %" PRIu32, k, r.content);
 		if (r.len > DRAY_REF_MAX - *sum)
@@ -85,7 +86,7 @@ dray_index_check_frame(const struct dray_index *ix, const struct dray_desc *desc
 		return dray_fail(e, DRAY_E_NEWER, "kind %u is not known to this version", p[F_KIND]);
 	if (p[F_FILTER] > DRAY_FILTER_X86)
 		return dray_fail(e, DRAY_E_NEWER, "filter %u is not known to this version", p[F_FILTER]);
-	if ((p[F_KIND] != DRAY_FRAME_PLAIN || p[F_FILTER] != 0) && !has_delta(desc))
+	if ((p[F_KIND] != DRAY_FRAME_PLAIN || p[F_FILTER] != 0) && !dray_index_may(desc, "delta"))
 		return dray_fail(e, DRAY_E_FORMAT, "kind %u, filter %u without the feature \"delta\"", p[F_KIND], p[F_FILTER]);
 	if (ix_u16(p + F_ZERO) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
@@ -214,7 +215,7 @@ check_copies(const struct dray_index *ix, const struct dray_desc *desc, const ui
 		dray_index_content(ix, i, &c);
 		for (uint32_t k = 0; k < c.recipe_count; k++) {
 			dray_index_recipe(ix, c.recipe_first + k, &r);
-			if (r.kind != DRAY_RECIPE_FULL && !has_delta(desc))
+			if (r.kind != DRAY_RECIPE_FULL && !dray_index_may(desc, "delta"))
 				return dray_fail(e, DRAY_E_FORMAT, "content %" PRIu32 ": recipe %" PRIu32 ": kind %u without the feature "
 				    "\"delta\"", i, k, r.kind);
 			if (r.kind == DRAY_RECIPE_COPY && mask[i] == 0)

@@ -200,6 +200,56 @@ check_links(const struct tree *t, uint32_t i, const struct dray_entry *en, struc
 	return 0;
 }
 
+/* does every base have here what the target state has: the same content, and the same hard-link group? */
+static bool
+same_everywhere(const struct dray_index *ix, const struct dray_entry *en, const struct dray_state *to)
+{
+	if ((en->flags & DRAY_ENTRY_SAME) != 0)
+		return true;
+	for (uint32_t k = 0; k < en->alt_count; k++) {
+		struct dray_state s;
+		struct dray_alt a;
+
+		dray_index_alt(ix, en->alt_first + k, &a);
+		if (a.state == DRAY_NONE)
+			return false;
+		dray_index_state(ix, a.state, &s);
+		if (s.type != DRAY_FILE || s.content != to->content || s.link != to->link)
+			return false;
+	}
+	return en->alt_count != 0;
+}
+
+int
+dray_index_check_sizes(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e)
+{
+	uint32_t first = 0, n = ix->rows[DRAY_T_CONTENTS];
+	struct dray_content c;
+	struct dray_entry en;
+	struct dray_state s;
+
+	while (first < n && ix_u64(ix_row(ix, DRAY_T_CONTENTS, first) + N_SIZE) != DRAY_SIZE_UNKNOWN)
+		first++;
+	if (first == n)
+		return 0;
+	if (!dray_index_may(desc, "history"))
+		return dray_fail(e, DRAY_E_FORMAT, "content %" PRIu32 ": of unknown size without the feature \"history\"", first);
+	for (uint32_t i = 0; i < ix->rows[DRAY_T_ENTRIES]; i++) {
+		dray_index_entry(ix, i, &en);
+		if (en.target == DRAY_NONE)
+			continue;
+		dray_index_state(ix, en.target, &s);
+		if (s.type != DRAY_FILE)
+			continue;
+		dray_index_content(ix, s.content, &c);
+		if (c.size == DRAY_SIZE_UNKNOWN && !same_everywhere(ix, &en, &s)) {
+			dray_fail(e, DRAY_E_FORMAT, "a content of unknown size that not every base has here");
+			return wrap_entry(ix, i, e);
+		}
+	}
+	return 0;
+}
+
 int
 dray_index_check_names(const struct dray_index *ix, const struct dray_desc *desc, unsigned threads, struct dray_err *e)
 {

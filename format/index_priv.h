@@ -106,6 +106,12 @@ int dray_index_check_names(const struct dray_index *ix, const struct dray_desc *
     struct dray_err *e);	/* each entry by itself and against the one before it */
 int dray_index_check_tree(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e);
 
+/** dray_index_may - may the bundle hold what only that feature brings? A writer has no descriptor yet, and may */
+bool dray_index_may(const struct dray_desc *desc, const char *feature);
+
+/** dray_index_check_sizes - contents of unknown size stand only where nobody needs their bytes. After all others, too */
+int dray_index_check_sizes(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e);
+
 /** dray_index_check_bases - ranges and copies name what a base has. After all others: it follows rows they checked */
 int dray_index_check_bases(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e);
 

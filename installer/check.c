@@ -34,9 +34,9 @@ check_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	return e->code == DRAY_E_SIGNAL ? -1 : dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
 }
 
-/* for the progress line */
+/* for the progress line; *unsized: files of unknown size, which make the sum one of a part */
 static uint64_t
-total_bytes(const struct dray_index *ix)
+total_bytes(const struct dray_index *ix, size_t *unsized)
 {
 	struct dray_content ct;
 	struct dray_entry en;
@@ -51,7 +51,8 @@ total_bytes(const struct dray_index *ix)
 		if (s.type != DRAY_FILE)
 			continue;
 		dray_index_content(ix, s.content, &ct);
-		if (!dray_add(sum, ct.size, &sum))
+		*unsized += ct.size == DRAY_SIZE_UNKNOWN && (s.link == 0 || s.link == i + 1);
+		if (!dray_add(sum, dray_content_bytes(&ct), &sum))
 			return UINT64_MAX;
 	}
 	return sum;
@@ -100,6 +101,7 @@ inst_check_tree(int rootfd, const struct dray_index *ix, const struct dray_desc 
     struct inst_check *out, struct dray_err *e)
 {
 	struct inst_checking ck = { .ix = ix, .o = o, .c = out, .threads = 2 * o->threads };
+	size_t unsized = 0;
 	int rc = -1;
 
 	if (ck.threads < READERS_MIN)
@@ -113,7 +115,11 @@ inst_check_tree(int rootfd, const struct dray_index *ix, const struct dray_desc 
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	ck.total = total_bytes(ix);
+	ck.total = total_bytes(ix, &unsized);
+	if (unsized > 0)
+		ck.total = 0;	/* the line then tells bytes, and no share of them */
+	if (o->quick)
+		out->unsized = unsized;
 	if (hire(&ck, rootfd, e) != 0 || dray_parallel(ck.threads, out->rows, 32, check_nth, &ck, e) != 0 ||
 	    inst_check_links(&ck, e) != 0 || inst_check_removed_dirs(&ck, e) != 0)
 		goto out;

@@ -62,6 +62,7 @@ struct inst_check {
 	size_t differ, local, unread;	/* rows: damaged; different by local decision alone; not or not wholly compared */
 	size_t of[INST_DIFFS];	/* rows damaged in this way */
 	uint64_t absent;	/* bit mask of components that are not here */
+	size_t unsized;		/* with quick: files of which the release tells no size, so that their bytes were not compared */
 	uint64_t bytes;		/* hashed */
 };
 

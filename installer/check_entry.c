@@ -107,7 +107,7 @@ watch(void *ctx, size_t len, struct dray_err *e)
 	if (ck->o->stop != NULL && ck->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	if (ck->o->progress != NULL)
-		ck->o->progress(ck->o->ctx, done, done > ck->total ? done : ck->total);
+		ck->o->progress(ck->o->ctx, done, ck->total != 0 && done > ck->total ? done : ck->total);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ hash_is(struct inst_checking *ck, struct inst_checker *w, int fd, const struct d
 		*e = why;
 		return -1;
 	}
-	*same = size == ct->size && memcmp(sha, ct->sha256, sizeof(sha)) == 0;
+	*same = dray_content_is(ct, size, sha);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ compare_file(struct inst_checking *ck, struct inst_checker *w, const struct dray
 	bool same;
 
 	dray_index_content(ck->ix, s->content, &ct);
-	if (f->st.size != ct.size) {
+	if (!dray_content_fits(&ct, f->st.size)) {
 		*diffs |= INST_DIFF_BIT(INST_DIFF_CONTENT);
 		return 0;
 	}
@@ -306,8 +306,9 @@ file_was(struct inst_checking *ck, struct inst_checker *w, const struct dray_sta
 	struct dray_content ct;
 
 	dray_index_content(ck->ix, s->content, &ct);
-	*same = f->id.size == ct.size;
-	if (!*same || ck->o->quick)
+	*same = dray_content_fits(&ct, f->id.size);
+	/* a size that is unknown tells nothing, so the content has to */
+	if (!*same || (ck->o->quick && ct.size != DRAY_SIZE_UNKNOWN))
 		return 0;
 	*same = false;
 	/* what cannot be read is not known to be a left-over */

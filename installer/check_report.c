@@ -191,6 +191,8 @@ inst_check_say(const struct inst_front *f, const struct inst_check *c)
 	say_part(&v, UNREAD, "not checked, because this user may not read it:", TEXT_OTHER);
 	say_counts(f, c);
 	inst_check_say_absent(f, c);
+	if (c->unsized > 0)
+		inst_say(f, "of %zu files the release tells no size, so --quick did not compare their content", c->unsized);
 }
 
 void
@@ -265,6 +267,8 @@ inst_check_json(const struct inst_front *f, const struct inst_check *c, struct d
 	for (unsigned k = 0; k < INST_DIFFS; k++)
 		if (c->of[k] > 0)
 			dray_json_set_int(counts, inst_diff_name[k], (int64_t)c->of[k]);
+	if (c->unsized > 0)
+		dray_json_set_int(o, "unsized", (int64_t)c->unsized);
 	absent = dray_json_set_arr(o, "absent");
 	for (size_t i = 0; i < d->n_components; i++)
 		if ((c->absent >> i & 1) != 0)

@@ -79,7 +79,7 @@ inst_item_set_sum(const struct dray_index *ix, const struct dray_entry *en, stru
 		if (s.type != DRAY_FILE)
 			continue;
 		dray_index_content(ix, s.content, &c);
-		if (c.size == it->id.size && memcmp(c.sha256, sum, 32) == 0) {
+		if (dray_content_is(&c, it->id.size, sum)) {
 			it->content = s.content;
 			return 0;
 		}

@@ -393,7 +393,7 @@ inst_state_is(const struct dray_index *ix, const struct dray_state *s, const str
 	switch (s->type) {
 	case DRAY_FILE:
 		dray_index_content(ix, s->content, &c);
-		return c.size == it->id.size && memcmp(c.sha256, inst_item_sum(ix, it), 32) == 0;
+		return dray_content_is(&c, it->id.size, inst_item_sum(ix, it));
 	case DRAY_SYMLINK:
 		return s->target_len == r->link_len && memcmp(s->target, r->link, r->link_len) == 0;
 	case DRAY_CHARDEV:

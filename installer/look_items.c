@@ -376,7 +376,7 @@ likely_size(const struct inst_planning *pl, const struct inst_item *it)
 	if (s.type != DRAY_FILE)
 		return 0;
 	dray_index_content(pl->ix, s.content, &c);
-	return c.size;
+	return dray_content_bytes(&c);
 }
 
 /* look at items[first ..] */

@@ -77,7 +77,9 @@ print_state(const struct dray_index *ix, const struct dray_state *s, bool no_own
 		return -1;
 	if (s->type == DRAY_FILE) {
 		dray_index_content(ix, s->content, &c);
-		fprintf(out, " size=%" PRIu64 " sha256digest=%s", c.size, dray_hex(c.sha256, 32, hex));
+		if (c.size != DRAY_SIZE_UNKNOWN)
+			fprintf(out, " size=%" PRIu64, c.size);
+		fprintf(out, " sha256digest=%s", dray_hex(c.sha256, 32, hex));
 	} else if (s->type == DRAY_SYMLINK) {
 		fprintf(out, " link=%s", inst_mtree_escape(s->target, s->target_len, target));
 	} else if (inst_is_device(s->type)) {

@@ -156,6 +156,24 @@ make_special(int dir, const char *leaf, const struct dray_state *st, struct dray
 	return 0;
 }
 
+/* *most: where the size is unknown, that of the file as it was opened: what grows while it is read is not followed */
+static int
+bytes_of(int fd, const struct dray_content *c, uint64_t *most, struct dray_err *e)
+{
+	struct dray_stat now;
+
+	*most = c->size;
+	if (c->size != DRAY_SIZE_UNKNOWN)
+		return 0;
+	if (os_stat_at(fd, "", &now) != 0) {
+		dray_fail_errno(e, "look at");
+		e->code = DRAY_E_DRIFT;
+		return -1;
+	}
+	*most = now.size;
+	return 0;
+}
+
 /*
  * Copy a content from a live path; only the hash of the copy counts. Whatever is wrong with the live side is
  * DRAY_E_DRIFT, so that a caller who has another recipe can take that one. @tell: its bytes are told as done.
@@ -169,7 +187,7 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 	struct dray_content c;
 	struct dray_entry en;
 	size_t cap = 256 * 1024;
-	uint64_t size = 0;
+	uint64_t size = 0, most;
 	int dir, from, r, rc = -1;
 
 	dray_index_content(s->ix, content, &c);
@@ -186,7 +204,7 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 	}
 	if (dray_bundle_desc(s->b)->limit_frame < cap)
 		cap = (size_t)dray_bundle_desc(s->b)->limit_frame;
-	if (dray_sha256_begin(w->sha, e) != 0)
+	if (bytes_of(from, &c, &most, e) != 0 || dray_sha256_begin(w->sha, e) != 0)
 		goto out;
 	for (;;) {
 		ssize_t n = read(from, w->out, cap);
@@ -200,12 +218,12 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 		}
 		if (n == 0)
 			break;
-		if ((uint64_t)n > c.size - size) {
+		if ((uint64_t)n > most - size) {
 			size = UINT64_MAX;	/* longer than it was */
 			break;
 		}
 		if (dray_sha256_add(w->sha, w->out, (size_t)n, e) != 0 ||
-		    inst_sparse_put(to, w->out, (size_t)n, size, c.size, e) != 0 || inst_stage_stopped(s, e) != 0)
+		    inst_sparse_put(to, w->out, (size_t)n, size, most, e) != 0 || inst_stage_stopped(s, e) != 0)
 			goto out;
 		size += (uint64_t)n;
 		if (tell)
@@ -213,7 +231,7 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 	}
 	if (dray_sha256_end(w->sha, sum, e) != 0)
 		goto out;
-	if (size != c.size || memcmp(sum, c.sha256, sizeof(sum)) != 0) {
+	if (size != most || !dray_content_is(&c, size, sum)) {
 		dray_fail(e, DRAY_E_DRIFT, "changed since the plan");
 		goto out;
 	}

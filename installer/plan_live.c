@@ -52,6 +52,30 @@ inst_live(struct inst_planning *pl, struct dray_err *e)
 	return 0;
 }
 
+uint64_t
+inst_live_size(struct inst_planning *pl, uint32_t row)
+{
+	char leaf[DRAY_NAME_MAX + 1];
+	struct dray_err ignored = { 0 };
+	struct dray_stat st = { .size = 0 };
+	struct dray_walk *w;
+	struct dray_entry en;
+	int dir;
+
+	if (pl->at[row] != DRAY_NONE)
+		return pl->items[pl->at[row]].id.size;
+	if ((w = malloc(sizeof(*w))) == NULL)
+		return 0;
+	dray_index_entry(pl->ix, row, &en);
+	dray_walk_init(w, pl->root);
+	w->component_walk = pl->o->component_walk;
+	if (inst_where_parent(pl->plan, true, w, &en, &dir, leaf, &ignored) != 0 || os_stat_at(dir, leaf, &st) != 0)
+		st.size = 0;
+	dray_walk_close(w);
+	free(w);
+	return st.size;
+}
+
 struct proof {
 	struct inst_planning *pl;
 	uint32_t *content;	/* to be proved */
@@ -93,9 +117,9 @@ holds(struct inst_planning *pl, struct dray_walk *w, uint32_t content, struct dr
 	if (inst_where_parent(pl->plan, true, w, &en, &dir, leaf, &ignored) != 0 ||
 	    (fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return false;
-	same = os_stat_at(fd, "", &st) == 0 && (st.mode & 0170000) == 0100000 && st.size == c.size &&
-	    dray_sha256_fd_watch(h, fd, buf, BUF, &each, &size, sum, &ignored) == 0 && size == c.size &&
-	    memcmp(sum, c.sha256, sizeof(sum)) == 0;
+	same = os_stat_at(fd, "", &st) == 0 && (st.mode & 0170000) == 0100000 &&
+	    dray_content_fits(&c, st.size) &&
+	    dray_sha256_fd_watch(h, fd, buf, BUF, &each, &size, sum, &ignored) == 0 && dray_content_is(&c, size, sum);
 	close(fd);
 	return same;
 }

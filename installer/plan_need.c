@@ -15,6 +15,7 @@
 #include "installer/recipe.h"
 
 #define JOURNAL_OP 256u			/* bytes of one op in the plan file, its path excepted */
+#define UNSIZED 2			/* a hard-link group whose content of unknown size was counted */
 #define STATE_BYTES (64u * 1024u)	/* log, anchor, bundle.json, folders */
 #define STATE_INODES 200u		/* 64 slot folders, log, plan, installer, release head, and what we forgot */
 
@@ -243,6 +244,24 @@ wants(struct inst_planning *pl, const struct inst_node *node, uint8_t *groups, s
 	return true;
 }
 
+/* a content of unknown size is only ever copied, and takes what the file takes that has it */
+static void
+need_unsized(struct inst_planning *pl, const struct inst_node *node, uint8_t *groups)
+{
+	struct inst_site *site = &pl->plan->sites[pl->plan->ops[node->op].site];
+	struct dray_content c;
+	struct dray_state s;
+
+	if (!node->from_live || !inst_item_target(pl, &pl->items[pl->at[node->entry]], &s) || s.type != DRAY_FILE)
+		return;
+	dray_index_content(pl->ix, s.content, &c);
+	if (c.size != DRAY_SIZE_UNKNOWN || groups[node->group] == UNSIZED)
+		return;
+	if (node->group != 0)
+		groups[node->group] = UNSIZED;
+	site->need_bytes = plus(site->need_bytes, rounded(inst_live_size(pl, node->live), site->fs.block));
+}
+
 int
 inst_need(struct inst_planning *pl, struct dray_err *e)
 {
@@ -273,7 +292,7 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 		if (s.type != DRAY_FILE)
 			continue;
 		dray_index_content(pl->ix, s.content, &c);
-		site->need_bytes = plus(site->need_bytes, rounded(c.size, site->fs.block));
+		site->need_bytes = plus(site->need_bytes, rounded(dray_content_bytes(&c), site->fs.block));
 		if (!p->nodes[i].from_live && c.size != 0)
 			p->recipe_of[s.content] = 0;
 	}
@@ -282,6 +301,7 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 	for (size_t i = 0; i < p->n_nodes; i++) {
 		struct inst_item *it = &pl->items[pl->at[p->nodes[i].entry]];
 
+		need_unsized(pl, &p->nodes[i], groups);
 		if (!p->nodes[i].from_live && inst_item_target(pl, it, &s) && s.type == DRAY_FILE &&
 		    p->recipe_of[s.content] == INST_RECIPE_NONE && inst_rare(it)->broke == NULL && no_recipe(pl, it, s.content, e) != 0)
 			goto out;

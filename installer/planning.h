@@ -227,6 +227,8 @@ DRAY_MUST_CHECK int inst_order(struct inst_planning *pl, struct dray_err *e);
 /* plan_live.c */
 DRAY_MUST_CHECK int inst_live(struct inst_planning *pl, struct dray_err *e);
 /* hash the live files of all contents marked in @needed that are not sure; *changed: some are not there */
+/* bytes of the file that lies at an index row now; 0: none is there any more, which staging finds out */
+uint64_t inst_live_size(struct inst_planning *pl, uint32_t row);
 DRAY_MUST_CHECK int inst_live_prove(struct inst_planning *pl, const uint8_t *needed, bool *changed, struct dray_err *e);
 /* nodes whose content the bundle never sends are copied from a live file, which is proved first */
 DRAY_MUST_CHECK int inst_live_adopt(struct inst_planning *pl, struct dray_err *e);

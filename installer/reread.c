@@ -61,7 +61,7 @@ compare(struct reread *reread, int fd, const struct dray_content *c, struct dray
 	}
 	if ((r = dray_sha256_new(&h, e)) == 0)
 		r = dray_sha256_fd_watch(h, fd, buf, READ_BYTES, &w, &size, sum, e);
-	if (r == 0 && (size != c->size || memcmp(sum, c->sha256, sizeof(sum)) != 0)) {
+	if (r == 0 && !dray_content_is(c, size, sum)) {
 		dray_fail(e, DRAY_E_IO, "what the disk gives back is not what was written");
 		r = dray_hint(e, "the disk or its cable is failing: replace it before you try again");
 	}
@@ -127,6 +127,6 @@ inst_stage_reread(const struct dray_bundle *b, const struct inst_plan *p, const 
 	/* for the progress alone: it need not be right */
 	for (size_t i = 0; i < p->n_nodes; i++)
 		if (content_of(&r, &p->nodes[i], &c))
-			r.total += c.size;
+			r.total += dray_content_bytes(&c);
 	return dray_parallel(o->threads, p->n_nodes, 16, reread_node, &r, e);
 }

@@ -180,7 +180,7 @@ still_right(struct stage *s, struct stage_worker *w, const struct old_file *f, i
 		return 0;
 	if (dray_sha256_fd_watch(w->sha, fd, w->out, cap, &each, &size, sum, e) != 0)
 		return -1;
-	return size == c.size && memcmp(sum, c.sha256, sizeof(sum)) == 0;
+	return dray_content_is(&c, size, sum);
 }
 
 /* it or its directory may have been made immutable, when that staging was at its end */

@@ -66,8 +66,10 @@ struct dray_entry {
 
 struct dray_alt { uint32_t state; uint64_t bases; };	/* a state (DRAY_NONE: absent) this path had in these bases (bit mask) */
 
+#define DRAY_SIZE_UNKNOWN UINT64_MAX	/* a content that never travels, and whose source tells no size: known by hash alone */
+
 struct dray_content {
-	uint64_t size;
+	uint64_t size;		/* DRAY_SIZE_UNKNOWN only where there are no recipes */
 	const uint8_t *sha256;	/* 32 bytes, borrowed */
 	uint32_t recipe_first, recipe_count;	/* 0 recipes: never sent, only known by hash */
 };
@@ -127,6 +129,15 @@ void dray_index_piece(const struct dray_index *ix, uint32_t i, struct dray_piece
 void dray_index_frame(const struct dray_index *ix, uint32_t i, struct dray_frame *out);
 void dray_index_range(const struct dray_index *ix, uint32_t i, struct dray_range *out);
 uint64_t dray_index_compset(const struct dray_index *ix, uint32_t i);	/* bit mask of components */
+
+/** dray_content_fits - can @size bytes be this content? Any number can where its size is unknown */
+bool dray_content_fits(const struct dray_content *c, uint64_t size);
+
+/** dray_content_is - are @size bytes with that hash this content? @sha256: exactly 32 bytes */
+bool dray_content_is(const struct dray_content *c, uint64_t size, const uint8_t *sha256);
+
+/** dray_content_bytes - its size for sums and progress lines: 0 where it is unknown */
+uint64_t dray_content_bytes(const struct dray_content *c);
 
 /** dray_index_find - row of @path or DRAY_NONE, by binary search */
 uint32_t dray_index_find(const struct dray_index *ix, const char *path, size_t len);

@@ -90,7 +90,8 @@ tool_count(const struct dray_index *ix, struct tool_counts *c, struct dray_err *
 			struct dray_content ct;
 
 			dray_index_content(ix, s.content, &ct);
-			c->bytes += ct.size;
+			c->bytes += dray_content_bytes(&ct);
+			c->unsized += ct.size == DRAY_SIZE_UNKNOWN;
 		}
 	}
 	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_CONTENTS); i++) {

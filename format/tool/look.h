@@ -29,6 +29,7 @@ struct tool_counts {
 	size_t entries, by[TOOL_CHANGES];
 	size_t files;			/* of the release */
 	uint64_t bytes;			/* of their contents, each content once */
+	size_t unsized;			/* files among them whose size is unknown, and not in bytes */
 	size_t sent;			/* contents that travel */
 	uint64_t sent_bytes;		/* their size once unpacked */
 	size_t frames;

@@ -187,6 +187,8 @@ json_counts(struct dray_json *o, const struct tool_counts *c)
 		dray_json_set_int(x, tool_change_name[i], (int64_t)c->by[i]);
 	dray_json_set_int(o, "files", (int64_t)c->files);
 	dray_json_set_int(o, "file_bytes", (int64_t)c->bytes);
+	if (c->unsized > 0)
+		dray_json_set_int(o, "files_unsized", (int64_t)c->unsized);
 	dray_json_set_int(o, "contents_sent", (int64_t)c->sent);
 	dray_json_set_int(o, "contents_sent_bytes", (int64_t)c->sent_bytes);
 	dray_json_set_int(o, "frames", (int64_t)c->frames);
@@ -264,6 +266,8 @@ print_counts(const struct tool_counts *c)
 	tool_counts_print(c);
 	printf("  contents   %zu, %s, stored in %zu frames of %s\n", c->sent, tool_human(c->sent_bytes, h), c->frames,
 	    tool_human(c->stored, h2));
+	if (c->unsized > 0)
+		printf("  unsized    %zu files that no machine needs: known by hash alone\n", c->unsized);
 }
 
 static void

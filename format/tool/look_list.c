@@ -35,17 +35,22 @@ mode_text(uint8_t type, const struct dray_attrs *a, char out[12])
 		memcpy(out + 10, "+", 2);
 }
 
-static uint64_t
-size_of(const struct dray_index *ix, const struct dray_state *s)
+static void
+size_text(const struct dray_index *ix, const struct dray_state *s, char out[32])
 {
+	uint64_t size = s->type == DRAY_SYMLINK ? s->target_len : 0;
 	struct dray_content c;
 
-	if (s->type == DRAY_SYMLINK)
-		return s->target_len;
-	if (s->type != DRAY_FILE)
-		return 0;
-	dray_index_content(ix, s->content, &c);
-	return c.size;
+	if (s->type == DRAY_FILE) {
+		dray_index_content(ix, s->content, &c);
+		size = c.size;
+	}
+	if (s->type == DRAY_CHARDEV || s->type == DRAY_BLOCKDEV)
+		snprintf(out, 32, "%" PRIu32 ",%" PRIu32, s->rdev_major, s->rdev_minor);
+	else if (size == DRAY_SIZE_UNKNOWN)
+		snprintf(out, 32, "?");
+	else
+		snprintf(out, 32, "%" PRIu64, size);
 }
 
 /* attributes of a state in front of the path */
@@ -58,10 +63,7 @@ print_attrs(const struct dray_index *ix, const struct dray_state *s)
 	dray_index_attrs(ix, s->attrs, &a);
 	mode_text(s->type, &a, mode);
 	snprintf(owner, sizeof(owner), "%" PRIu32 ":%" PRIu32, a.uid, a.gid);
-	if (s->type == DRAY_CHARDEV || s->type == DRAY_BLOCKDEV)
-		snprintf(size, sizeof(size), "%" PRIu32 ",%" PRIu32, s->rdev_major, s->rdev_minor);
-	else
-		snprintf(size, sizeof(size), "%" PRIu64, size_of(ix, s));
+	size_text(ix, s, size);
 	printf("%-11s %-7s %10s %s ", mode, owner, size, s->has_mtime ? tool_time(s->mtime_sec, when) : "-");
 }
 
@@ -133,7 +135,8 @@ json_state(struct dray_json *o, const struct dray_index *ix, const struct dray_s
 		struct dray_content c;
 
 		dray_index_content(ix, s->content, &c);
-		dray_json_set_int(o, "size", (int64_t)c.size);
+		if (c.size != DRAY_SIZE_UNKNOWN)
+			dray_json_set_int(o, "size", (int64_t)c.size);
 		dray_json_set_str(o, "sha256", dray_hex(c.sha256, 32, text));
 	}
 	if (s->type == DRAY_SYMLINK)

@@ -252,7 +252,7 @@ tell_recipes(const struct why *y, uint32_t content, struct dray_json *list, stru
 static int
 tell_path(const struct why *y, uint32_t row, struct dray_err *e)
 {
-	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], hex[65];
+	char path[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], hex[65], size[32] = "?";
 	struct dray_json *x = NULL;
 	enum tool_change change;
 	struct dray_content c;
@@ -283,10 +283,13 @@ tell_path(const struct why *y, uint32_t row, struct dray_err *e)
 	dray_hex(c.sha256, 32, hex);
 	if (x != NULL) {
 		dray_json_set_str(x, "sha256", hex);
-		dray_json_set_int(x, "size", (int64_t)c.size);
+		if (c.size != DRAY_SIZE_UNKNOWN)
+			dray_json_set_int(x, "size", (int64_t)c.size);
 		return tell_recipes(y, s.content, dray_json_set_arr(x, "recipes"), e);
 	}
-	printf("  content    %" PRIu64 " bytes, sha256 %.16s...\n", c.size, hex);
+	if (c.size != DRAY_SIZE_UNKNOWN)
+		snprintf(size, sizeof(size), "%" PRIu64, c.size);
+	printf("  content    %s bytes, sha256 %.16s...\n", size, hex);
 	if (c.recipe_count == 0)
 		printf("  no bytes   every base has these bytes here\n");
 	return tell_recipes(y, s.content, NULL, e);

@@ -9,22 +9,6 @@ key
 fbsd_trees in
 fbsd_site in site >/dev/null || exit 1
 
-# a port that nobody has: nginx tells when it cannot take one
-serve() {	# FOLDER [KIND]
-	port=$((20000 + $$ % 10000))
-	while :; do
-		"$TOP/tools/fbupdate-server" conf "$1" $port ${2:+"$2"} >nginx.conf
-		nginx -c "$T/nginx.conf" 2>nginx.err && break
-		grep -q 'Address already in use' nginx.err || { cat nginx.err; exit 1; }
-		port=$((port + 1))
-	done
-}
-unserve() {
-	kill "$(cat "$1/nginx.pid")"
-	while [ -e "$1/nginx.pid" ]; do
-		sleep 0.05
-	done
-}
 build() {	# SERVER STORE FILE
 	run "$DRAY" build --from freebsd-update:13.2-RELEASE/amd64 --to freebsd-update:14.0-RELEASE/amd64 --server "$1" \
 	    --keyprint "$KEYPRINT" --fetched "$2" --os any --level 1 --no-cache --key ops.key -o "$3"
@@ -32,7 +16,7 @@ build() {	# SERVER STORE FILE
 
 build "file://$T/site" store1 file.dray
 need_status 0
-serve site drop
+fbsd_serve site drop
 build "127.0.0.1:$port" store2 http.dray
 need_status 0
 want_same file.dray http.dray
@@ -44,13 +28,13 @@ need_status 0
 want_same file.dray again.dray
 tail -n +$(($(cat before) + 1)) site/nginx.access | grep -v '/latest.ssl ' >asked
 [ ! -s asked ] && ok 'nothing else is asked for' || { fail 'more was asked for'; head -n 5 asked; }
-unserve site
+fbsd_unserve site
 
 run "$DRAY" fetch freebsd-update:13.2-RELEASE/amd64 freebsd-update:14.0-RELEASE/amd64 --server "file://$T/site" \
     --keyprint "$KEYPRINT" --fetched store1 --mirror mirror
 need_status 0
-serve mirror
+fbsd_serve mirror
 build "http://127.0.0.1:$port/" store3 mirror.dray
 need_status 0
 want_same file.dray mirror.dray
-unserve mirror
+fbsd_unserve mirror

@@ -4,6 +4,8 @@
 #	fbsd_trees IN		13.2-RELEASE p0 to p2 and 14.0-RELEASE p0 and p1, each of world/base, kernel/generic, src/src
 #	fbsd_site IN OUT	the server; $KEYPRINT
 #	fbsd_whole IN RELEASE LEVEL TO [COMPONENT...]	a machine's tree, of all components or those
+#	fbsd_serve FOLDER [KIND]	nginx for it at 127.0.0.1:$port, KIND as of fbupdate-server; requests in FOLDER/nginx.access
+#	fbsd_unserve FOLDER
 #	fbsd_same WANTED GOT	equal but for times (a server knows none) and the installer's own folder
 
 fbsd_p0() {	# BASE KERNEL SRC
@@ -104,4 +106,21 @@ fbsd_same() {
 		fail "$2 is not what $1 is"
 		echo "$d" | head -n 20
 	fi
+}
+
+# a port that nobody has: nginx tells when it cannot take one
+fbsd_serve() {	# FOLDER [KIND]
+	port=$((20000 + $$ % 10000))
+	while :; do
+		"$TOP/tools/fbupdate-server" conf "$1" $port ${2:+"$2"} >nginx.conf
+		nginx -c "$T/nginx.conf" 2>nginx.err && break
+		grep -q 'Address already in use' nginx.err || { cat nginx.err; exit 1; }
+		port=$((port + 1))
+	done
+}
+fbsd_unserve() {
+	kill "$(cat "$1/nginx.pid")"
+	while [ -e "$1/nginx.pid" ]; do
+		sleep 0.05
+	done
 }

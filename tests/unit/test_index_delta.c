@@ -102,6 +102,8 @@ static const struct bad bads[] = {
 	    { SET(DRAY_T_RANGES, 1, G_OFFSET, 8, 1) } },
 	{ "wraps", DAMAGED, "frame 0: range 1: lies outside content 6",
 	    { SET(DRAY_T_RANGES, 1, G_OFFSET, 8, 64), SET(DRAY_T_RANGES, 1, G_LEN, 8, UINT64_MAX - 10) } },
+	{ "unknown size", DAMAGED, "frame 0: range 1: content 6 is of unknown size",
+	    { SET(DRAY_T_CONTENTS, KEPT, N_SIZE, 8, DRAY_SIZE_UNKNOWN) } },
 	{ "too much", DAMAGED, "frame 0: its base ranges are above 67108864 bytes",
 	    { SET(DRAY_T_CONTENTS, KEPT, N_SIZE, 8, INT64_MAX), SET(DRAY_T_RANGES, 1, G_LEN, 8, 67108865 - 500) } },
 	{ "too much, sum wraps", DAMAGED, "frame 0: its base ranges are above 67108864 bytes",
