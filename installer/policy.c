@@ -55,7 +55,7 @@ links_of_rules(struct inst_policy *p, struct dray_err *e)
 			known = p->links[k].len == r->len && memcmp(p->links[k].path, r->pattern, r->len) == 0;
 		if (!known)
 			p->links[n++] = (struct inst_link){ r->pattern, r->len,
-			    r->action == DRAY_ACT_RESTORE ? INST_LINK_RESTORE : INST_LINK_REDIRECT };
+			    r->action == DRAY_ACT_RESTORE ? INST_LINK_RESTORE : INST_LINK_REDIRECT, true };
 	}
 	p->n_links = n;
 	return 0;

@@ -31,6 +31,7 @@ struct inst_link {
 	const char *path;	/* borrowed, not NUL-terminated */
 	size_t len;
 	enum inst_link_how how;
+	bool ruled;		/* by a rule of the policy file, not by --symlink */
 };
 
 struct inst_policy {

@@ -22,6 +22,8 @@ inst_rules_load(const char *file, struct dray_policy *out, struct dray_err *e)
 	else if (r == 0)
 		r = dray_policy_parse((const char *)text, len, out, e);
 	free(text);
+	if (r < 0 && e->code == DRAY_E_SYSTEM)
+		e->code = DRAY_E_USAGE;		/* no regular file: a mistake of who named it */
 	return r == 0 ? 0 : dray_wrap(e, "--policy %s", dray_quote(file, strlen(file), q, sizeof(q)));
 }
 

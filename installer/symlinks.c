@@ -171,8 +171,8 @@ one_link(struct inst_planning *pl, struct dray_walk *w, const struct inst_link *
 	if (d->row != DRAY_NONE)
 		dray_index_entry(pl->ix, d->row, &en);
 	if (d->row == DRAY_NONE || !is_dir(pl, &en))
-		return dray_fail(e, DRAY_E_USAGE, "--symlink: %s is no directory of the release",
-		    dray_quote(link->path, link->len, q, sizeof(q)));
+		return dray_fail(e, DRAY_E_USAGE, "%s: %s is no directory of the release",
+		    link->ruled ? "--policy" : "--symlink", dray_quote(link->path, link->len, q, sizeof(q)));
 	pl->mark[d->row] |= INST_MARK_DECIDED;
 	if (!inst_where(pl->plan, false, &path, &len, buf))
 		return 0;
@@ -265,7 +265,9 @@ inst_link_decided(const struct inst_planning *pl, const struct inst_item *it)
 int
 inst_link_decide(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e)
 {
-	enum inst_link_how how = inst_wants_strict(pl, it->row) ? INST_LINK_RESTORE : INST_LINK_ASK;
+	const enum dray_action rule = inst_rule(pl, it->row);
+	enum inst_link_how how = inst_wants_strict(pl, it->row) ? INST_LINK_RESTORE :
+	    rule == DRAY_ACT_IGNORE || rule == DRAY_ACT_MINE ? INST_LINK_IGNORE : INST_LINK_ASK;
 	const char *why = NULL;
 	struct dray_entry en;
 

@@ -28,7 +28,12 @@ verdict() {	# 0|1 TEXT
 	fi
 }
 running=
-trap '[ -z "$running" ] || kill -9 "$running" 2>/dev/null; rm -f "$VM/disk"' EXIT
+off() {
+	[ -z "$running" ] || kill -9 "$running" 2>/dev/null || :
+	wait "$running" 2>/dev/null || :
+	running=
+}
+trap 'off; rm -f "$VM/disk"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # the system as it is released: made once
@@ -91,10 +96,10 @@ fresh_disk() {
 	cp --sparse=always "$VM/disk.first" "$VM/disk"
 }
 
-# start WHAT [INIT] - the machine, with its console in VM/console; stopped after 20 minutes
+# start WHAT [INIT] - the machine, with its console in VM/console
 start() {
-	rm -f "$VM/console"
-	timeout -k 5 1200 qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -smp 2 -m 1024 -no-reboot -display none \
+	: >"$VM/console"
+	qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -smp 2 -m 1024 -no-reboot -display none \
 	    -nodefaults -serial "file:$VM/console" -drive "file=$VM/disk,if=virtio,format=raw,cache=writeback" \
 	    -kernel "$(echo "$VM"/rootfs/boot/vmlinuz-*)" -initrd "$(echo "$VM"/rootfs/boot/initrd.img-*)" \
 	    -append "console=ttyS0 root=/dev/vda ro quiet panic=-1 vm=$1 init=${2:-/vm/init.sh}" </dev/null >"$VM/qemu.log" 2>&1 &
@@ -102,8 +107,11 @@ start() {
 }
 boot() {
 	start "$@"
-	wait "$running" || :
-	running=
+	for _ in $(seq 1200); do
+		kill -0 "$running" 2>/dev/null || break
+		sleep 1
+	done
+	off
 }
 said() { tr -d '\r' <"$VM/console" | grep -qx "VM $1"; }
 wants() {	# TEXT WHAT
@@ -153,16 +161,14 @@ do_power() {
 			sleep 0.1
 		done
 		sleep "$after"
-		off=$(tr -d '\r' <"$VM/console" | tail -n 1)
-		kill -9 "$running" 2>/dev/null || :
-		wait "$running" 2>/dev/null || :
-		running=
+		at=$(tr '\r' '\n' <"$VM/console" | tail -n 1 | cut -c 1-60)
+		off
 		boot resume
 		if said 'TREE old'; then old=$((old + 1)); elif said 'TREE new'; then new=$((new + 1)); fi
 		if said 'NOTHING PENDING' && { said 'TREE old' || said 'TREE new'; }; then
-			echo "       turned off after $after s ($off): $(tr -d '\r' <"$VM/console" | sed -n 's/^VM TREE //p')"
+			echo "       turned off after $after s ($at): $(tr -d '\r' <"$VM/console" | sed -n 's/^VM TREE //p')"
 		else
-			wants 'TREE old or new' "power: turned off after $after s ($off)"
+			wants 'TREE old or new' "power: turned off after $after s ($at)"
 		fi
 	done
 	verdict "$((old + new != POWER))" "power: $POWER times turned off: old $old, new $new"

@@ -212,6 +212,31 @@ wrong 'line 1: the pattern' 'etc/[ mine'
 wrong 'line 3: redirect is about one directory' '' '' 'a/* redirect'
 wrong 'rule 1: ' '{ "dray_policy": 1, "rules": [ { "path": "a", "action": "keep" } ] }'
 wrong 'the policy: ' '{ "dray_policy": 1, "rules": [], "more": 1 }'
+mkfifo pipe
+run "$INSTALL" plan links.dray --root root --keyring ops.pub --policy pipe
+want_status 2
+want_text '--policy pipe: pipe is not a regular file'
+echo 'nodir redirect' >bad.policy
+run "$INSTALL" plan links.dray --root root --keyring ops.pub --policy bad.policy
+want_status 2
+want_text '--policy: nodir is no directory of the release'
+
+# a directory that is a symlink here and that the release leaves as it is
+rm -rf old new root
+mkdir -p old/lk old/var/lib new/lk new/var/lib
+echo 1 >old/lk/f && echo 2 >new/lk/f && echo 2 >new/lk/n && echo 1 >old/x && echo 2 >new/x
+run "$DRAY" build --from old --to new --product demo --version 5 --counter 5 --key ops.key -o lk.dray
+need_status 0
+for rule in ignore mine; do
+	rm -rf root
+	cp -a old root && mv root/lk root/real && ln -s real root/lk
+	echo "lk $rule" >lk.policy
+	run "$INSTALL" apply lk.dray --root root --keyring ops.pub --policy lk.policy
+	want_status 0
+	[ "$(cat root/real/f root/x | tr '\n' ' ')" = '1 2 ' ] && ok 'left alone beneath, done elsewhere' || fail 'otherwise'
+	run "$INSTALL" check --root root
+	want_status 0
+done
 run "$INSTALL" plan links.dray --root root --keyring ops.pub --policy none
 want_status 2
 want_text '--policy none: no such file'

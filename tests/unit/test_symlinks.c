@@ -241,7 +241,7 @@ restored_from_where_the_symlink_leads(void)
 static void
 a_decision_about_nothing_is_told(void)
 {
-	struct inst_link link = { "d", 1, INST_LINK_IGNORE };
+	struct inst_link link = { .path = "d", .len = 1, .how = INST_LINK_IGNORE };
 	struct scene s;
 
 	scene_tree(&s);
@@ -250,7 +250,7 @@ a_decision_about_nothing_is_told(void)
 	scene_release(&s, rows, N(rows), 1);
 	CHECK(note_of(&s, "d", INST_NOTE_NO_SYMLINK) != NULL);
 	check_swap(&s, "d/a", DRAY_FILE, DRAY_FILE, 0);
-	link = (struct inst_link){ "d/a", 3, INST_LINK_IGNORE };
+	link = (struct inst_link){ .path = "d/a", .len = 3, .how = INST_LINK_IGNORE };
 	CHECK_EQ(scene_plan(&s, 2, false), -1);
 	CHECK_EQ(s.e.code, DRAY_E_USAGE);
 	CHECK_STR(s.e.text, "--symlink: d/a is no directory of the release");
