@@ -32,7 +32,7 @@ linked(struct scene *s, const char *text)
 static void
 decide(struct scene *s, struct inst_link *link, enum inst_link_how how)
 {
-	*link = (struct inst_link){ "d", 1, how };
+	*link = (struct inst_link){ .path = "d", .len = 1, .how = how };
 	s->policy.links = link;
 	s->policy.n_links = 1;
 }
