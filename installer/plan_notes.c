@@ -174,7 +174,7 @@ one(struct inst_planning *pl, struct inst_item *it)
 		p->blocked++;
 		return note(pl, it, INST_NOTE_BLOCKED, "%s", it->why);
 	case INST_D_KEEP:
-		if (it->untouched)
+		if (it->untouched && it->note != INST_NOTE_LINK_IGNORED + 1)
 			return 0;
 		p->left_alone++;
 		if (it->note == INST_NOTE_KEPT_DIR + 1)
