@@ -177,7 +177,7 @@ fetch_into(struct build_fbsd_source *s, struct build_release *r, struct build_fb
 	if (rc == 0)
 		rc = spool_all(s, v, n, held, e);
 	for (size_t i = 0; rc == 0 && i < r->n; i++) {
-		struct held key;
+		struct held key = { .size = 0 };
 		const struct held *h;
 
 		if (r->v[i].type != DRAY_FILE || !r->v[i].needed)
