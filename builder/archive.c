@@ -106,7 +106,7 @@ fail_unknown(const struct build_archive *a, struct build_stream *s, struct dray_
 			return dray_fail(e, DRAY_E_FORMAT, "the archive is damaged or cut short: it begins like a %s and does not go on like one",
 			    kinds[i].name);
 	/* what packs it tells of damage only with a checksum that comes later */
-	if (build_stream_packed(s) && build_stream_sound(s, SOUND_MAX, e) != 0)
+	if (build_stream_sound(s, SOUND_MAX, e) != 0)
 		return -1;
 	return fail_kind(e);
 }

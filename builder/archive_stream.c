@@ -129,12 +129,6 @@ build_stream_rest(struct build_stream *s, uint64_t at, uint64_t zeros, bool *mor
 	return n < 0 ? -1 : 0;
 }
 
-bool
-build_stream_packed(const struct build_stream *s)
-{
-	return s->z_on || s->own_from;
-}
-
 int
 build_stream_sound(struct build_stream *s, uint64_t most, struct dray_err *e)
 {
@@ -142,6 +136,8 @@ build_stream_sound(struct build_stream *s, uint64_t most, struct dray_err *e)
 	const uint8_t *p;
 	ssize_t n = 1;
 
+	if (!s->z_on && !s->own_from)
+		return 0;
 	if (s->failed) {
 		*e = s->why;
 		return -1;

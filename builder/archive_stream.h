@@ -45,10 +45,10 @@ DRAY_MUST_CHECK int build_stream_peek(struct build_stream *s, const uint8_t **p,
  */
 DRAY_MUST_CHECK int build_stream_rest(struct build_stream *s, uint64_t at, uint64_t zeros, bool *more, struct dray_err *e);
 
-/** build_stream_packed - does it unpack another one? */
-bool build_stream_packed(const struct build_stream *s);
-
-/** build_stream_sound - read on for about @most bytes, or to the end: is something wrong there? DRAY_E_FORMAT then */
+/**
+ * build_stream_sound - read on in what unpacks another stream, for about @most bytes or to the end
+ * DRAY_E_FORMAT when something is wrong there. Others have nothing that would tell.
+ */
 DRAY_MUST_CHECK int build_stream_sound(struct build_stream *s, uint64_t most, struct dray_err *e);
 
 /** build_stream_at - bytes given so far */

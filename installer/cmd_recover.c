@@ -218,7 +218,7 @@ list_drift(const struct inst_front *f, struct inst_tx *tx, struct inst_foreign *
 
 	inst_work_begin(&f->st, "looking", tx->n_swaps);
 	dray_walk_init(&w, f->st.root);
-	if (inst_slots_all(tx, e) != 0 || inst_refuse_copy(&f->st, tx, e) != 0 || stash_whole(f, tx, e) != 0)
+	if (inst_refuse_copy(&f->st, tx, e) != 0 || stash_whole(f, tx, e) != 0)
 		goto out;
 	for (size_t i = 0; i < tx->n_swaps; i++) {
 		const struct inst_op *op = &tx->ops[i];

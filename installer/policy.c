@@ -37,36 +37,29 @@ read_link(const char *text, struct inst_link *link, struct dray_err *e)
 	return dray_fail(e, DRAY_E_USAGE, "--symlink %s: %s", dray_quote(text, strlen(text), q, sizeof(q)), why);
 }
 
-/* rules about directories that are symlinks here say the same as --symlink, which goes first */
-static int
-links_of_rules(struct inst_policy *p, struct dray_err *e)
-{
-	size_t given = p->n_links, n = given;
-	struct inst_link *grown = realloc(p->links, (n + p->rules.n + 1) * sizeof(*grown));
-
-	if (grown == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	p->links = grown;
-	for (size_t i = 0; i < p->rules.n; i++) {
-		const struct dray_rule *r = &p->rules.v[i];
-		bool known = r->action != DRAY_ACT_RESTORE && r->action != DRAY_ACT_REDIRECT;
-
-		for (size_t k = 0; k < n && !known; k++)
-			known = p->links[k].len == r->len && memcmp(p->links[k].path, r->pattern, r->len) == 0;
-		if (!known)
-			p->links[n++] = (struct inst_link){ r->pattern, r->len,
-			    r->action == DRAY_ACT_RESTORE ? INST_LINK_RESTORE : INST_LINK_REDIRECT, true };
-	}
-	p->n_links = n;
-	return 0;
-}
-
 static int
 by_path(const void *a, const void *b)
 {
 	const struct inst_link *x = a, *y = b;
 
 	return dray_path_cmp(x->path, x->len, y->path, y->len);
+}
+
+/* rules about directories that are symlinks here say the same as --symlink, which goes first */
+static void
+links_of_rules(struct inst_policy *p)
+{
+	for (size_t i = 0; i < p->rules.n; i++) {
+		const struct dray_rule *r = &p->rules.v[i];
+		const struct inst_link link = { .path = r->pattern, .len = r->len, .ruled = true,
+			.how = r->action == DRAY_ACT_RESTORE ? INST_LINK_RESTORE : INST_LINK_REDIRECT };
+		bool known = r->action != DRAY_ACT_RESTORE && r->action != DRAY_ACT_REDIRECT;
+
+		for (size_t k = 0; k < p->n_links && !known; k++)
+			known = by_path(&p->links[k], &link) == 0;
+		if (!known)
+			p->links[p->n_links++] = link;
+	}
 }
 
 static int
@@ -77,14 +70,13 @@ read_links(struct inst_front *f, struct dray_err *e)
 
 	if (f->symlinks.n == 0 && p->rules.n == 0)
 		return 0;
-	if ((p->links = calloc(f->symlinks.n + 1, sizeof(*p->links))) == NULL)
+	if ((p->links = calloc(f->symlinks.n + p->rules.n, sizeof(*p->links))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < f->symlinks.n; i++)
 		if (read_link(f->symlinks.v[i], &p->links[i], e) != 0)
 			return -1;
 	p->n_links = f->symlinks.n;
-	if (links_of_rules(p, e) != 0)
-		return -1;
+	links_of_rules(p);
 	qsort(p->links, p->n_links, sizeof(*p->links), by_path);
 	for (size_t i = 1; i < p->n_links; i++)
 		if (by_path(&p->links[i - 1], &p->links[i]) == 0)
