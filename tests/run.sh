@@ -126,6 +126,8 @@ while read -r t; do
 done <"$logs/list"
 
 echo
+# once more and last, for those who see only the end of it
+find "$logs" -name '*.failed' -exec grep -H -E '^(NOT OK|not ok|# )' {} + | cut -c "$((${#logs} + 2))-" | head -n 40
 echo "tests took $(($(date +%s) - began)) s; logs are in ${logs#"$TOP"/}"
 if [ $skipped = 0 ]; then
 	echo "$passed passed, $failed failed"

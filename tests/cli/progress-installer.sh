@@ -96,7 +96,8 @@ rm -rf root && cp -a old root
 slow renameat2,syncfs "$INSTALL" apply up.dray --root root --keyring ops.pub -j1
 want_status 0
 want_text 'dray-install: switching: ' err
-want_text '(1 of 4 paths)' err
+# which of them is told first depends on when the thread that tells it gets the processor
+if grep -q '([123] of 4 paths)$' err; then ok 'paths are counted on the way'; else fail 'no path is counted'; show; fi
 grep -q '^dray-install: switching: 4 paths, took [0-9]* s$' err && ok 'switching tells its end' || { fail 'no end of switching'; show; }
 no_text '100 %' err
 # the last word of all comes behind the last record
@@ -104,7 +105,8 @@ last=$(grep -n 'pwrite64([0-9]*, "DLOG' trace | tail -n 1 | cut -d: -f1)
 word=$(grep -n 'write(1, "root is now demo' trace | cut -d: -f1)
 if [ -n "$last" ] && [ "${word:-0}" -gt "$last" ]; then ok 'the end is told behind FINISHED'; else fail "record in line $last, words in line $word"; fi
 
-# on a terminal: no second without a line; half of one more is for a busy machine. Two slow calls are longer
+# on a terminal: no call that takes its time passes without a line. The second without one is unit/test_progress's, which
+# has its own clock; here a call takes three, so that a busy machine does not matter
 command -v script >/dev/null || exit 0
 export INSTALL
 lines() {	# what the terminal got, a line each
@@ -112,29 +114,35 @@ lines() {	# what the terminal got, a line each
 	no_text '100 %' lines
 	no_text 'begins' lines
 }
-# silence - the longest time in which nothing was written to the terminal, from the first call seen to the last, in seconds
-silence() {
-	awk 'NR == 1 { at = $2 }
-	    /write\(2, / { printf "%.2f\n", $2 - at; at = $2 }
-	    { last = $2 }
-	    END { printf "%.2f\n", last - at }' trace | sort -rn | head -n 1
+# silent - the slow calls during which nothing was written to the terminal; needs trace with -f -ttt -T
+silent() {
+	awk '/ write\(2, / { wrote[++writes] = $2 }
+	    /\(DELAYED\)/ {
+		took = substr($NF, 2) + 0
+		calls++
+		begin[calls] = /resumed>/ ? $2 - took : $2
+		end[calls] = begin[calls] + took
+	    }
+	    END {
+		for (i = 1; i <= calls; i++) {
+			told = 0
+			for (w = 1; w <= writes; w++) if (wrote[w] > begin[i] && wrote[w] < end[i]) told = 1
+			if (!told) printf "call %d of %d, %.2f s\n", i, calls, end[i] - begin[i]
+		}
+		if (calls == 0) print "no call was slow"
+	    }' trace
 }
 cat >on-terminal <<'X'
-exec env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -ttt -s 200 -o trace -e trace=write,syncfs,renameat2,unlinkat \
-    -e inject=syncfs,renameat2:delay_enter=900000 -e inject=unlinkat:delay_enter=900000:when=1+2 "$INSTALL" $WHAT --root root
+exec env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -ttt -T -s 200 -o trace -e trace=write,syncfs,renameat2,unlinkat \
+    -e inject=syncfs,renameat2:delay_enter=3000000:when=1+4 -e inject=unlinkat:delay_enter=3000000:when=1+8 "$INSTALL" $WHAT --root root
 X
 for what in 'rollback' 'apply up.dray --keyring ops.pub --verify-writes' 'forget'; do
 	WHAT=$what script -qec 'sh on-terminal' log </dev/null >/dev/null 2>&1
 	ended $? "$what on a terminal, every call slow"
 	want_status 0
 	lines
-	longest=$(silence)
-	if [ -n "$longest" ] && awk "BEGIN { exit !($longest < 1.5) }"; then
-		ok "the longest silence is $longest s"
-	else
-		fail "a silence of $longest s"
-		show
-	fi
+	silent >unheard
+	if [ ! -s unheard ]; then ok 'each slow call is told'; else fail "not told: $(head -n 1 unheard)"; show; fi
 	case $what in
 	rollback) words="going back|$disk|cleaning" ;;
 	forget) words='forgetting|cleaning' ;;
