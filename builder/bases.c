@@ -320,9 +320,13 @@ look(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct worker *w = &k->workers[worker];
 	const struct build_content *c = &k->rs->contents[i];
 
-	if (!c->wanted || c->size == 0)
+	if ((!c->wanted && !c->former) || c->size == 0)
 		return 0;
 	w->kind = &k->out->kind[i];
+	if (!c->wanted) {	/* only its kind is asked for */
+		w->features = w->walk.sums = false;
+		return walk(k, w, (uint32_t)i, true, e);
+	}
 	w->features = k->ix != NULL && (build_resolved_all(k->rs) & ~c->sure) != 0;
 	w->walk.sums = c->size > DRAY_FRAME_DEFAULT;
 	if (walk(k, w, (uint32_t)i, false, e) != 0)
@@ -415,7 +419,7 @@ build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bas
 		const struct build_content *c = &r->rs->contents[i];
 
 		bytes += is_usable(r->rs, i) ? c->size : 0;
-		total += c->wanted ? c->size : 0;
+		total += c->wanted || c->former ? c->size : 0;
 		need |= c->wanted && c->size > 0 && (build_resolved_all(r->rs) & ~c->sure) != 0;
 	}
 	k.least = build_match_shift(bytes, INDEX_FEATURES, MATCH_SHIFT_MIN);

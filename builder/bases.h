@@ -24,7 +24,7 @@ struct build_choice {
 };
 
 struct build_bases {
-	uint8_t *kind;		/* by content: enum build_kind, of the wanted ones */
+	uint8_t *kind;		/* by content: enum build_kind, of the wanted and the former ones */
 	struct build_choice *v;	/* by content, then by lowest base, then by row of the old content */
 	size_t n;
 };

@@ -23,6 +23,7 @@ struct item {			/* one use to be planned */
 	uint8_t kind;
 	bool loose;		/* some machines of a history lack the base content */
 	bool spare;		/* a full copy that only those need whose files are no longer those of a base */
+	bool former;		/* a text to merge with, which the release does not have */
 	struct pack_ranges map;	/* of a large base */
 	bool mapped;
 };
@@ -124,6 +125,8 @@ item_cmp(const void *pa, const void *pb)
 		return a->bases > b->bases ? -1 : 1;
 	if (a->spare != b->spare)
 		return a->spare ? 1 : -1;
+	if (a->former != b->former)
+		return a->former ? 1 : -1;
 	if (a->c->comps != b->c->comps)
 		return a->c->comps < b->c->comps ? -1 : 1;
 	if (a->kind != b->kind)
@@ -143,7 +146,8 @@ joins(const struct planner *k, const struct item *first, const struct item *it)
 	uint64_t ref = it->base == DRAY_NONE || k->in_frame[it->base] == k->p->n_frames ? 0 : k->rs->contents[it->base].size;
 
 	return !is_alone(first) && !is_alone(it) && first->bases == it->bases && first->c->comps == it->c->comps &&
-	    first->kind == it->kind && first->spare == it->spare && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX &&
+	    first->kind == it->kind && first->spare == it->spare &&
+	    first->former == it->former && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX &&
 	    f->ranges < RANGES_MAX;
 }
 
@@ -320,6 +324,12 @@ is_covered(const struct planner *k, const struct ways *w)
 	return k->rs->n_bases > 0 && c->size > 0 && covered == build_resolved_all(k->rs);
 }
 
+static bool
+is_former_text(const struct build_bases *b, const struct build_content *c, uint32_t i)
+{
+	return c->former && b->kind[i] == BUILD_TEXT;
+}
+
 static int
 list_items(struct planner *k, bool slim, struct dray_err *e)
 {
@@ -333,8 +343,8 @@ list_items(struct planner *k, bool slim, struct dray_err *e)
 		struct item it = { .c = c, .content = i, .kind = b->kind[i] };
 		struct ways w = { .v = b->v + at, .row = i };
 
-		if (c->node != DRAY_NONE)
-			it.nd = &k->rs->releases[0]->v[c->node];
+		it.nd = c->node != DRAY_NONE ? &k->rs->releases[0]->v[c->node] :
+		    &k->rs->releases[c->old_base + 1u]->v[c->old_node];
 		for (; at < b->n && b->v[at].content == i; at++, w.n++) {
 			it.base = b->v[at].base;
 			it.bases = b->v[at].bases;
@@ -343,7 +353,8 @@ list_items(struct planner *k, bool slim, struct dray_err *e)
 			k->items[k->n++] = it;
 		}
 		it.spare = is_covered(k, &w);
-		if (!c->wanted || (slim && it.spare && !c->config))
+		it.former = !c->wanted;
+		if (!is_former_text(b, c, i) && (!c->wanted || (slim && it.spare && !c->config)))
 			continue;
 		it.base = DRAY_NONE;
 		it.bases = 0;

@@ -44,6 +44,7 @@ struct build_packed {
 
 	/* for the report */
 	struct build_kind_sum kind[3], copy;	/* by DRAY_FRAME_* */
+	struct build_kind_sum former;	/* contents that only bases have, to merge with; their frames are among the plain ones */
 	size_t n_delta, n_full;		/* contents with a delta or copy; with a full copy */
 	size_t n_only;			/* contents without a full copy */
 	uint64_t apply_ns[DRAY_MAX_BASES];	/* what applying costs, by base; [0] if there is none */

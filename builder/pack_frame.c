@@ -53,7 +53,7 @@ read_src(struct packer *k, struct pack_worker *w, const struct pack_frame *f, st
 	for (size_t i = f->first; i < f->first + f->n; i++) {
 		const struct pack_part *p = &k->plan.parts[i];
 
-		if (build_pack_read(&k->reader, w->h, p->content, false, p->at, p->len, w->src.p + p->offset, e) != 0)
+		if (build_pack_read(&k->reader, w->h, p->content, k->rs->contents[p->content].node == DRAY_NONE, p->at, p->len, w->src.p + p->offset, e) != 0)
 			return -1;
 	}
 	return 0;

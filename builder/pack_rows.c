@@ -35,7 +35,7 @@ add_to_block(struct build_packed *to, uint32_t len, struct dray_err *e)
 }
 
 static void
-add_up(struct build_packed *to, const struct pack_frame *f, const struct pack_result *r)
+add_up(struct build_packed *to, const struct pack_frame *f, const struct pack_result *r, bool former)
 {
 	uint64_t memory = (r->kind != DRAY_FRAME_PLAIN ? f->ref : 0) + r->raw + f->out;
 
@@ -48,6 +48,10 @@ add_up(struct build_packed *to, const struct pack_frame *f, const struct pack_re
 	to->kind[r->kind].n++;
 	to->kind[r->kind].out += f->out;
 	to->kind[r->kind].stored += r->len;
+	if (former) {
+		to->former.out += f->out;
+		to->former.stored += r->len;
+	}
 }
 
 static int
@@ -69,7 +73,7 @@ add_frames(struct rows *k, uint8_t section, struct dray_err *e)
 		if (dray_iw_frame(k->rs->tables, &row, k->p->ranges + f->range_first, n, &k->row[i], e) != 0)
 			return -1;
 		to->frames[to->n_frames++] = (struct build_stored){ r->at, r->len };
-		add_up(to, f, r);
+		add_up(to, f, r, !k->rs->contents[k->p->parts[f->first].content].wanted);
 	}
 	return 0;
 }
@@ -86,7 +90,7 @@ add_recipes(struct rows *k, uint32_t content, struct dray_piece *pieces, struct 
 	const struct dray_piece *lists[RECIPES_MAX];
 	size_t n = 0;
 
-	if (c->bases != 0 && c->size > 0) {
+	if (c->wanted && c->bases != 0 && c->size > 0) {
 		recipes[n] = (struct dray_recipe){ .kind = DRAY_RECIPE_COPY };
 		lists[n++] = pieces;
 		k->to->copy.n++;
@@ -105,6 +109,10 @@ add_recipes(struct rows *k, uint32_t content, struct dray_piece *pieces, struct 
 			for (size_t j = u->first; j < u->first + u->n; j++)
 				*pieces++ = (struct dray_piece){ k->row[p->parts[j].frame], p->parts[j].offset, p->parts[j].len };
 		}
+	if (!c->wanted) {
+		k->to->former.n += n;
+		return n == 0 ? 0 : dray_iw_recipes(k->rs->tables, content, recipes, n, lists, e);
+	}
 	k->to->n_delta += n > 0 && recipes[0].kind != DRAY_RECIPE_FULL;
 	k->to->n_full += k->kept->full[content];
 	k->to->n_only += !k->kept->full[content];
@@ -130,7 +138,7 @@ build_pack_rows(struct build_resolved *rs, const struct pack_plan *p, const stru
 	    add_frames(&k, PACK_FULL, e) != 0)
 		goto out;
 	for (uint32_t i = 0; i < rs->n_contents; i++)
-		if (rs->contents[i].wanted && add_recipes(&k, i, pieces, e) != 0)
+		if ((rs->contents[i].wanted || rs->contents[i].former) && add_recipes(&k, i, pieces, e) != 0)
 			goto out;
 	rc = 0;
 out:

@@ -140,6 +140,7 @@ json_packed(const struct build_opts *o, const struct build_result *r, struct dra
 	json_sum(x, "copy", "contents", &p->copy);
 	for (size_t i = 0; i < sizeof(kind_name) / sizeof(kind_name[0]); i++)
 		json_sum(x, kind_name[i], "frames", &p->kind[i]);
+	json_sum(x, "former", "contents", &p->former);
 	dray_json_set_int(x, "contents_with_base", (int64_t)p->n_delta);
 	dray_json_set_int(x, "contents_full", (int64_t)p->n_full);
 	dray_json_set_int(x, "contents_without_full", (int64_t)p->n_only);
@@ -235,6 +236,9 @@ print_packed(const struct build_opts *o, const struct build_result *r)
 		if (p->kind[i].n > 0)
 			printf("  %-10s %" PRIu64 " frame%s, %s stored as %s\n", kind_name[i], p->kind[i].n,
 			    p->kind[i].n == 1 ? "" : "s", tool_human(p->kind[i].out, h1), tool_human(p->kind[i].stored, h2));
+	if (p->former.n > 0)
+		printf("  to merge   %" PRIu64 " former text%s of config files, %s stored as %s\n", p->former.n,
+		    p->former.n == 1 ? "" : "s", tool_human(p->former.out, h1), tool_human(p->former.stored, h2));
 	for (size_t i = 0; i < o->n_bases; i++)
 		printf("  reads      %s%s from %s\n", o->bases[i].in == NULL ? "at most " : "",
 		    tool_human(r->costs.base[i].bytes, h1), o->bases[i].version);

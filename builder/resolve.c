@@ -219,6 +219,23 @@ add_alts(struct build_resolved *rs, const struct build_merge *m, size_t i, const
 	return 0;
 }
 
+#define FORMER_MAX (UINT64_C(4) * 1024u * 1024u)	/* a larger file is no text that anybody edits line by line */
+
+/* what the config path had before travels too, so that an edited file can be merged */
+static void
+note_formers(struct build_resolved *rs, const struct build_node *to, uint64_t components)
+{
+	for (size_t k = rs->n_olds; k-- > 0 && rs->olds[k].row == to->row;) {
+		struct build_content *c = &rs->contents[rs->olds[k].content];
+
+		if (c->size == 0 || c->size > FORMER_MAX || memcmp(c->sha256, to->sha256, sizeof(to->sha256)) == 0)
+			continue;
+		c->former = true;
+		if (c->node == DRAY_NONE)
+			c->comps |= components;
+	}
+}
+
 static int
 take_path(struct build_resolved *rs, const struct build_merge *m, const struct build_node *first, struct dray_alt *alts,
     struct dray_err *e)
@@ -261,6 +278,8 @@ take_path(struct build_resolved *rs, const struct build_merge *m, const struct b
 		if (!rs->contents[row].wanted && !dray_add(rs->wanted_bytes, to->size, &rs->wanted_bytes))
 			return dray_fail(e, DRAY_E_FORMAT, "more bytes than a bundle can hold");
 		rs->contents[row].wanted = true;
+		if (place.config)
+			note_formers(rs, to, place.components);
 	}
 	rs->n_entries++;
 	rs->n_same += same;

@@ -18,6 +18,7 @@ struct build_content {		/* one row of CONTENTS */
 	uint32_t node;		/* first node of the target that holds it; DRAY_NONE: only bases do */
 	bool wanted;		/* a recipe is needed */
 	bool config;		/* a config path of the target holds it */
+	bool former;		/* a base has it at a config path that the target changes: a text to merge with, if it is one */
 	uint8_t old_base;	/* the first base that holds it, and its node there; only if bases != 0 */
 	uint32_t old_node;
 	uint64_t bases;		/* bit mask: bases that hold it anywhere */

@@ -8,8 +8,27 @@
 #include "dray/frame.h"
 #include "tool/look.h"
 
+enum { FRAME_FULL = 1, FRAME_FORMER = 2 };
+
+/* the contents that the release has somewhere */
 static void
-count_contents(const struct dray_index *ix, struct tool_costs *c, uint8_t *full)
+mark_ours(const struct dray_index *ix, uint8_t *ours)
+{
+	struct dray_entry en;
+	struct dray_state s;
+
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES); i++) {
+		dray_index_entry(ix, i, &en);
+		if (en.target == DRAY_NONE)
+			continue;
+		dray_index_state(ix, en.target, &s);
+		if (s.type == DRAY_FILE)
+			ours[s.content] = 1;
+	}
+}
+
+static void
+count_contents(const struct dray_index *ix, struct tool_costs *c, const uint8_t *ours, uint8_t *full)
 {
 	struct dray_content ct;
 	struct dray_recipe r;
@@ -24,10 +43,12 @@ count_contents(const struct dray_index *ix, struct tool_costs *c, uint8_t *full)
 			has[r.kind] = true;
 			for (uint32_t m = 0; m < r.piece_count && r.kind == DRAY_RECIPE_FULL; m++) {
 				dray_index_piece(ix, r.piece_first + m, &p);
-				full[p.frame] = 1;
+				full[p.frame] |= ours[i] != 0 ? FRAME_FULL : FRAME_FORMER;
 			}
 		}
-		for (int kind = DRAY_RECIPE_FULL; kind <= DRAY_RECIPE_COPY; kind++)
+		if (ours[i] == 0)
+			c->former.contents += has[DRAY_RECIPE_FULL];
+		for (int kind = DRAY_RECIPE_FULL; ours[i] != 0 && kind <= DRAY_RECIPE_COPY; kind++)
 			c->recipe[kind].contents += has[kind];
 	}
 }
@@ -194,6 +215,7 @@ tool_cost(const struct dray_index *ix, const struct dray_desc *desc, struct tool
 	struct tally *tally = calloc((size_t)dray_index_rows(ix, DRAY_T_CONTENTS) + 1, sizeof(*tally));
 	uint32_t *owner = calloc((size_t)frames + 1, sizeof(*owner));
 	uint8_t *frame_seen = calloc((size_t)frames + 1, 1);
+	uint8_t *ours = calloc((size_t)dray_index_rows(ix, DRAY_T_CONTENTS) + 1, 1);
 	struct tool_held *held = tool_held_of(ix, desc);
 	struct counting k = { .ix = ix, .held = held, .owner = owner, .frame_seen = frame_seen, .tally = tally };
 	struct dray_frame f;
@@ -201,18 +223,20 @@ tool_cost(const struct dray_index *ix, const struct dray_desc *desc, struct tool
 	int rc = -1;
 
 	*c = (struct tool_costs){ .metadata = 0 };
-	if (tally == NULL || owner == NULL || frame_seen == NULL || held == NULL) {
+	if (tally == NULL || owner == NULL || frame_seen == NULL || ours == NULL || held == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	count_contents(ix, c, frame_seen);
+	mark_ours(ix, ours);
+	count_contents(ix, c, ours, frame_seen);
 	for (uint32_t i = 0; i < frames; i++) {
-		int kind = frame_seen[i] != 0 ? DRAY_RECIPE_FULL : DRAY_RECIPE_DELTA;
+		struct tool_recipe_cost *r = frame_seen[i] == FRAME_FORMER ? &c->former :
+		    &c->recipe[frame_seen[i] != 0 ? DRAY_RECIPE_FULL : DRAY_RECIPE_DELTA];
 
 		dray_index_frame(ix, i, &f);
 		stored += f.stored;
-		c->recipe[kind].frames++;
-		c->recipe[kind].bytes += f.stored;
+		r->frames++;
+		r->bytes += f.stored;
 		c->kind[f.kind].frames++;
 		c->kind[f.kind].bytes += f.stored;
 	}
@@ -228,6 +252,7 @@ out:
 	free(tally);
 	free(owner);
 	free(frame_seen);
+	free(ours);
 	free(held);
 	return rc;
 }

@@ -89,18 +89,23 @@ json_base_cost(struct dray_json *o, const struct tool_base_cost *c)
 }
 
 static void
+json_recipe(struct dray_json *o, const struct tool_recipe_cost *c)
+{
+	dray_json_set_int(o, "contents", (int64_t)c->contents);
+	dray_json_set_int(o, "frames", (int64_t)c->frames);
+	dray_json_set_int(o, "bytes", (int64_t)c->bytes);
+}
+
+static void
 json_costs(struct dray_json *o, const struct tool_costs *c)
 {
 	static const char *const recipe[] = { NULL, "full", "delta", "copy" };
 	static const char *const kind[] = { "plain", "prefix", "addcopy" };
 	struct dray_json *a = dray_json_set_obj(o, "recipes"), *x;
 
-	for (int i = DRAY_RECIPE_FULL; i <= DRAY_RECIPE_COPY; i++) {
-		x = dray_json_set_obj(a, recipe[i]);
-		dray_json_set_int(x, "contents", (int64_t)c->recipe[i].contents);
-		dray_json_set_int(x, "frames", (int64_t)c->recipe[i].frames);
-		dray_json_set_int(x, "bytes", (int64_t)c->recipe[i].bytes);
-	}
+	for (int i = DRAY_RECIPE_FULL; i <= DRAY_RECIPE_COPY; i++)
+		json_recipe(dray_json_set_obj(a, recipe[i]), &c->recipe[i]);
+	json_recipe(dray_json_set_obj(a, "former"), &c->former);
 	a = dray_json_set_obj(o, "frame_kinds");
 	for (int i = 0; i <= DRAY_FRAME_ADDCOPY; i++) {
 		x = dray_json_set_obj(a, kind[i]);
@@ -278,6 +283,8 @@ print_costs(const struct tool_costs *c, const struct dray_desc *d)
 	printf("  bytes      full %s, deltas %s, metadata %s;\n             %zu copies cost nothing\n",
 	    tool_human(c->recipe[DRAY_RECIPE_FULL].bytes, h), tool_human(c->recipe[DRAY_RECIPE_DELTA].bytes, h2),
 	    tool_human(c->metadata, h3), c->recipe[DRAY_RECIPE_COPY].contents);
+	if (c->former.contents > 0)
+		printf("  to merge   %zu former texts of config files, %s\n", c->former.contents, tool_human(c->former.bytes, h));
 	for (size_t i = 0; i < d->n_bases; i++) {
 		const struct tool_base_cost *b = &c->base[i];
 
