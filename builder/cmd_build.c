@@ -164,7 +164,7 @@ take_server(struct build_opts *o, const struct build_args *a, struct dray_err *e
 	o->fbsd.store = a->fetched;
 	o->fbsd.have = a->have;
 	for (size_t i = 0; i < a->parts.n; i++)
-		if (build_fbsd_parts_add(&o->fbsd.parts, a->parts.v[i], e) != 0)
+		if (dray_fbsd_parts_add(&o->fbsd.parts, a->parts.v[i], e) != 0)
 			return dray_wrap(e, "--components");
 	return 0;
 }

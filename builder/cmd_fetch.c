@@ -58,22 +58,25 @@ tell(struct fetching *f, const struct build_fbsd_meta *m, size_t n, size_t fetch
 static int
 get(struct fetching *f, struct build_fbsd_server *s, struct build_fbsd_meta *m, struct dray_err *e)
 {
-	struct build_fbsd_lines l = { .v = NULL };
+	struct dray_fbsd_lines l = { .v = NULL };
 	struct build_fbsd_want *v = NULL;
 	size_t n = 0, fetched = 0;
 	int rc = -1;
 
-	if (build_fbsd_lines_add(&l, m, BUILD_FBSD_ALL, &f->fbsd.parts, e) != 0 ||
-	    build_fbsd_lines_add(&l, m, BUILD_FBSD_NEW, &f->fbsd.parts, e) != 0 ||
-	    build_fbsd_lines_add(&l, m, BUILD_FBSD_OLD, &f->fbsd.parts, e) != 0 ||
-	    build_fbsd_contents(&l, m->dir, &v, &n, e) != 0 || build_fbsd_pull(s, v, n, &fetched, e) != 0 ||
+	for (enum build_fbsd_file i = 0; i < BUILD_FBSD_FILES; i++) {
+		const struct dray_fbsd_list list = build_fbsd_list(m, i);
+
+		if (dray_fbsd_lines_add(&l, &list, &f->fbsd.parts, e) != 0)
+			goto out;
+	}
+	if (build_fbsd_contents(&l, m->dir, &v, &n, e) != 0 || build_fbsd_pull(s, v, n, &fetched, e) != 0 ||
 	    (f->mirror != NULL && build_fbsd_mirror(f->mirror, s, m, v, n, e) != 0))
 		goto out;
 	tell(f, m, n, fetched);
 	rc = 0;
 out:
 	free(v);
-	build_fbsd_lines_free(&l);
+	dray_fbsd_lines_free(&l);
 	return rc;
 }
 
@@ -124,7 +127,7 @@ build_cmd_fetch(int argc, char **argv, const struct tool_cmd *self)
 	f.releases = o != NULL ? dray_json_set_arr(o, "releases") : NULL;
 	rc = dray_crypto_init(&e);
 	for (size_t i = 0; rc == 0 && i < f.parts.n; i++)
-		if ((rc = build_fbsd_parts_add(&f.fbsd.parts, f.parts.v[i], &e)) != 0)
+		if ((rc = dray_fbsd_parts_add(&f.fbsd.parts, f.parts.v[i], &e)) != 0)
 			dray_wrap(&e, "--components");
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = fetch(&f, operand[i], &e);

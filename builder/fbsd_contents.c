@@ -46,7 +46,7 @@ put_in_order(struct build_fbsd_want *v, size_t n)
 }
 
 int
-build_fbsd_contents(const struct build_fbsd_lines *l, const char *dir, struct build_fbsd_want **out, size_t *n,
+build_fbsd_contents(const struct dray_fbsd_lines *l, const char *dir, struct build_fbsd_want **out, size_t *n,
     struct dray_err *e)
 {
 	struct build_fbsd_want *v = calloc(l->n + 1, sizeof(*v));

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "builder/fbsd_get.h"
-#include "builder/fbsd_lines.h"
 #include "builder/fbsd_source.h"
 #include "builder/release.h"
 #include "dray/err.h"
+#include "dray/fbsd_lines.h"
 
 struct build_spool;
 
@@ -27,7 +27,7 @@ struct build_fbsd_source {		/* what a release keeps: texts of its nodes point in
 };
 
 /** build_fbsd_contents - the contents of the files in @l, each hash once, in the order of hashes; malloc'ed */
-DRAY_MUST_CHECK int build_fbsd_contents(const struct build_fbsd_lines *l, const char *dir, struct build_fbsd_want **out,
+DRAY_MUST_CHECK int build_fbsd_contents(const struct dray_fbsd_lines *l, const char *dir, struct build_fbsd_want **out,
     size_t *n, struct dray_err *e);
 
 /** build_fbsd_came - so many bytes more have arrived; @ctx: a struct build_fbsd_source */

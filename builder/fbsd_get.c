@@ -349,3 +349,10 @@ build_fbsd_meta_get(struct build_fbsd_server *s, const char *release, const char
 	*out = m;
 	return 0;
 }
+
+struct dray_fbsd_list
+build_fbsd_list(const struct build_fbsd_meta *m, enum build_fbsd_file which)
+{
+	return (struct dray_fbsd_list){ .file = build_fbsd_file_name[which], .of = m->dir, .p = m->file[which].p,
+		.len = m->file[which].len, .tree = which == BUILD_FBSD_ALL };
+}

@@ -12,6 +12,7 @@
 #include "builder/fbsd_pull.h"
 #include "dray/err.h"
 #include "dray/fbsd.h"
+#include "dray/fbsd_lines.h"
 
 enum build_fbsd_file { BUILD_FBSD_ALL, BUILD_FBSD_NEW, BUILD_FBSD_OLD, BUILD_FBSD_FILES };
 extern const char *const build_fbsd_file_name[BUILD_FBSD_FILES];	/* "INDEX-ALL", ... */
@@ -39,6 +40,9 @@ struct build_fbsd_meta {		/* of one release and architecture at its newest patch
 DRAY_MUST_CHECK int build_fbsd_meta_get(struct build_fbsd_server *s, const char *release, const char *arch,
     const bool wanted[BUILD_FBSD_FILES], struct build_fbsd_meta **out, struct dray_err *e);
 void build_fbsd_meta_free(struct build_fbsd_meta *m);
+
+/** build_fbsd_list - one of its metadata files, as long as @m stands */
+struct dray_fbsd_list build_fbsd_list(const struct build_fbsd_meta *m, enum build_fbsd_file which);
 
 /* texts grow as they come; free with free(t->p) */
 int build_fbsd_text_begin(void *t, struct dray_err *e);

@@ -9,7 +9,6 @@
 #include "builder/fbsd_nodes.h"
 #include "dray/descriptor.h"
 #include "dray/digest.h"
-#include "dray/fflags.h"
 #include "dray/path.h"
 
 struct making {
@@ -23,7 +22,7 @@ static uint64_t
 part_of(const struct build_release *r, const struct dray_fbsd_line *l)
 {
 	for (size_t i = 0; i < r->n_parts; i++)
-		if (build_fbsd_part_covers(r->part_names[i], l))
+		if (dray_fbsd_part_covers(r->part_names[i], l))
 			return UINT64_C(1) << i;
 	return 0;
 }
@@ -33,6 +32,7 @@ add_node(struct making *m, const struct dray_fbsd_line *from, struct dray_err *e
 {
 	static const uint8_t type[] = { ['f'] = DRAY_FILE, ['d'] = DRAY_DIR, ['L'] = DRAY_SYMLINK, ['-'] = DRAY_ABSENT };
 	struct build_node *nd = build_release_append(m->r);
+	struct dray_attrs a;
 
 	if (nd == NULL || (nd->path = build_arena_copy(&m->r->arenas[0], from->path, from->path_len)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -41,21 +41,17 @@ add_node(struct making *m, const struct dray_fbsd_line *from, struct dray_err *e
 	nd->type = type[(unsigned char)from->type];
 	if (from->type == '-')
 		return 0;
-	nd->has = DRAY_HAS_UID | DRAY_HAS_GID;
-	nd->uid = from->uid;
-	nd->gid = from->gid;
-	if (from->type == 'L') {	/* the mode of a symlink is 0755 there and 0777 elsewhere, and says nothing */
+	dray_fbsd_attrs(from, m->os, &a);
+	nd->has = a.has;
+	nd->mode = a.mode;
+	nd->uid = a.uid;
+	nd->gid = a.gid;
+	nd->flags = a.flags;
+	if (from->type == 'L') {
 		nd->target = from->target;
 		nd->target_len = from->target_len;
-		return 0;
 	}
-	nd->has |= DRAY_HAS_MODE;
-	nd->mode = from->mode;
-	if (dray_fflags_known(m->os) != 0) {
-		nd->has |= DRAY_HAS_FLAGS;
-		nd->flags = dray_fflags_raw(m->os, dray_fflags_of("freebsd", from->flags));
-	}
-	if (from->type == 'd')
+	if (from->type != 'f')
 		return 0;
 	memcpy(nd->sha256, from->sha256, 32);
 	nd->size = memcmp(nd->sha256, m->of_nothing, 32) == 0 ? 0 : DRAY_SIZE_UNKNOWN;
@@ -70,7 +66,7 @@ name_cmp(const void *a, const void *b)
 
 /* the names of all components, ascending */
 static int
-name_parts(struct build_release *r, const struct build_fbsd_lines *l, struct dray_err *e)
+name_parts(struct build_release *r, const struct dray_fbsd_lines *l, struct dray_err *e)
 {
 	if ((r->part_names = calloc(DRAY_MAX_COMPONENTS, sizeof(r->part_names[0]))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -105,66 +101,21 @@ same_path(const struct build_node *a, const struct build_node *b)
 	return dray_path_cmp(a->path, a->len, b->path, b->len) == 0;
 }
 
-struct name {			/* a file, and the first name of the hard-link group that the server puts it in */
-	const char *first;
-	uint32_t first_len, node;	/* number of the node */
-	const struct build_node *nd;
-};
-
-static int
-name_order(const void *pa, const void *pb)
-{
-	const struct name *a = pa, *b = pb;
-	const struct build_node *x = a->nd, *y = b->nd;
-	int c = dray_path_cmp(a->first, a->first_len, b->first, b->first_len);
-
-	if (c == 0)
-		c = memcmp(x->sha256, y->sha256, 32);
-	if (c == 0)
-		c = (x->mode > y->mode) - (x->mode < y->mode);
-	if (c == 0)
-		c = (x->uid > y->uid) - (x->uid < y->uid);
-	if (c == 0)
-		c = (x->gid > y->gid) - (x->gid < y->gid);
-	if (c == 0)
-		c = (x->flags > y->flags) - (x->flags < y->flags);
-	return c != 0 ? c : (a->node > b->node) - (a->node < b->node);
-}
-
-/*
- * Names of a group that have the same state are one file. The first name itself need not be there: it may be left out, or
- * belong to another component. @from: by node, its line
- */
+/* @from: by node, its line */
 static int
 link_names(struct build_release *r, const struct dray_fbsd_line *const *from, struct dray_err *e)
 {
-	struct name *v = calloc(r->n + 1, sizeof(*v));
-	size_t n = 0;
+	uint32_t *group = calloc(r->n + 1, sizeof(*group));
+	int rc = -1;
 
-	if (v == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (size_t i = 0; i < r->n; i++) {
-		const struct dray_fbsd_line *l = from[i];
-
-		assert(l != NULL);	/* each node is made from a line */
-		if (l->type == 'f' && l->target_len > 0)
-			v[n++] = (struct name){ l->target, l->target_len, (uint32_t)i, &r->v[i] };
-		else if (l->type == 'f')
-			v[n++] = (struct name){ l->path, l->path_len, (uint32_t)i, &r->v[i] };
-	}
-	qsort(v, n, sizeof(*v), name_order);
-	for (size_t i = 1; i < n; i++) {
-		struct build_node *a = &r->v[v[i - 1].node], *b = &r->v[v[i].node];
-
-		if (dray_path_cmp(v[i - 1].first, v[i - 1].first_len, v[i].first, v[i].first_len) != 0 || !same_node(a, b))
-			continue;
-		if (a->nlink == 0)
-			a->ino = (uint64_t)v[i - 1].node + 1;
-		b->ino = a->ino;
-		a->nlink = b->nlink = 2;	/* more than one */
-	}
-	free(v);
-	return build_release_group(r, e);
+	if (group == NULL)
+		dray_fail(e, DRAY_E_IO, "out of memory");
+	else
+		rc = dray_fbsd_groups(from, r->n, group, e);
+	for (size_t i = 0; rc == 0 && i < r->n; i++)
+		r->v[i].link = group[i];
+	free(group);
+	return rc;
 }
 
 /*
@@ -172,7 +123,7 @@ link_names(struct build_release *r, const struct dray_fbsd_line *const *from, st
  * those of the first; in a history each is a state.
  */
 static int
-make_nodes(struct making *m, const struct build_fbsd_lines *l, bool history, struct dray_err *e)
+make_nodes(struct making *m, const struct dray_fbsd_lines *l, bool history, struct dray_err *e)
 {
 	const struct dray_fbsd_line **from = calloc(l->n + 1, sizeof(struct dray_fbsd_line *));
 	struct build_release *r = m->r;
@@ -200,7 +151,7 @@ make_nodes(struct making *m, const struct build_fbsd_lines *l, bool history, str
 }
 
 int
-build_fbsd_nodes(struct build_release *r, const struct build_fbsd_lines *l, const char *os, bool history, struct dray_err *e)
+build_fbsd_nodes(struct build_release *r, const struct dray_fbsd_lines *l, const char *os, bool history, struct dray_err *e)
 {
 	struct making m = { .r = r, .os = os };
 

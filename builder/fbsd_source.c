@@ -19,7 +19,7 @@
 
 struct loading {
 	struct build_fbsd_source *from;
-	struct build_fbsd_lines lines;
+	struct dray_fbsd_lines lines;
 	const struct build_scan_opts *o;
 	struct build_release *r;
 };
@@ -143,11 +143,15 @@ load(struct loading *l, const char *spec, bool history, struct dray_err *e)
 
 	if (build_fbsd_spec(spec, release, arch, e) != 0 ||
 	    build_fbsd_server_open(s->fo, build_fbsd_came, s, &s->server, e) != 0 ||
-	    build_fbsd_meta_get(&s->server, release, arch, wanted, &s->meta, e) != 0 ||
-	    build_fbsd_lines_add(&l->lines, s->meta, BUILD_FBSD_ALL, &s->fo->parts, e) != 0 ||
-	    (history && build_fbsd_lines_add(&l->lines, s->meta, BUILD_FBSD_OLD, &s->fo->parts, e) != 0))
+	    build_fbsd_meta_get(&s->server, release, arch, wanted, &s->meta, e) != 0)
 		return -1;
-	build_fbsd_lines_sort(&l->lines);
+	for (enum build_fbsd_file i = 0; i < BUILD_FBSD_FILES; i++) {
+		const struct dray_fbsd_list list = build_fbsd_list(s->meta, i);
+
+		if (wanted[i] && dray_fbsd_lines_add(&l->lines, &list, &s->fo->parts, e) != 0)
+			return -1;
+	}
+	dray_fbsd_lines_sort(&l->lines);
 	if (l->o->filter != NULL && filter_lines(l, e) != 0)
 		return -1;
 	return build_fbsd_nodes(l->r, &l->lines, s->fo->os != NULL ? s->fo->os : "freebsd", history, e) != 0 ? -1 :
@@ -185,7 +189,7 @@ build_fbsd_load(const char *spec, const struct build_fbsd_opts *fo, bool history
 	r->close = close_source;
 	r->source = s;
 	rc = load(&l, spec, history, e);
-	build_fbsd_lines_free(&l.lines);
+	dray_fbsd_lines_free(&l.lines);
 	s->o = NULL;
 	return rc;
 }

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "builder/fbsd_lines.h"
 #include "builder/fbsd_pull.h"
 #include "builder/release.h"
 #include "dray/err.h"
+#include "dray/fbsd_lines.h"
 #include "tool/tool.h"
 
 struct build_fbsd_opts {
@@ -21,7 +21,7 @@ struct build_fbsd_opts {
 	const char *os;			/* of the bundle: what file flags are written for; NULL: freebsd */
 	uint64_t parallel;		/* connections; 0: the usual number */
 	struct tool_list have;		/* sources whose contents need not be fetched */
-	struct build_fbsd_parts parts;	/* components */
+	struct dray_fbsd_parts parts;	/* components */
 };
 
 /** build_fbsd_is - does @spec name such a source, rightly or not? */
@@ -43,7 +43,7 @@ void build_fbsd_server_close(struct build_fbsd_server *s);
  *
  * Owner, group and mode are those of the lines, of symlinks no mode; there are no times. File flags as
  * the system of the bundle has them.
- * Errors: those of build_fbsd_meta_get, build_fbsd_lines_add.
+ * Errors: those of build_fbsd_meta_get, dray_fbsd_lines_add.
  */
 DRAY_MUST_CHECK int build_fbsd_load(const char *spec, const struct build_fbsd_opts *fo, bool history,
     const struct build_scan_opts *o, struct build_release *r, struct dray_err *e);

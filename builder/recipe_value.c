@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder/fbsd_lines.h"
 #include "builder/owner.h"
 #include "builder/pathset.h"
 #include "builder/recipe.h"
@@ -13,6 +12,7 @@
 #include "builder/source.h"
 #include "builder/write.h"
 #include "dray/descriptor.h"
+#include "dray/fbsd_lines.h"
 #include "dray/num.h"
 #include "dray/slot.h"
 
@@ -71,9 +71,9 @@ check_item(enum build_recipe_kind kind, const char *text, struct dray_err *e)
 	case BUILD_RECIPE_SYSTEM:
 		return build_os_ok(text) ? 0 : dray_fail(e, DRAY_E_USAGE, "linux, freebsd or any is wanted");
 	case BUILD_RECIPE_PARTS: {
-		struct build_fbsd_parts parts = { .n = 0 };
+		struct dray_fbsd_parts parts = { .n = 0 };
 
-		return build_fbsd_parts_add(&parts, text, e);
+		return dray_fbsd_parts_add(&parts, text, e);
 	}
 	case BUILD_RECIPE_SOURCE:
 		break;
