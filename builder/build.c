@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "builder/build.h"
+#include "builder/fbsd_upstream.h"
 #include "builder/history.h"
 #include "builder/needed.h"
 #include "builder/pack.h"
@@ -416,7 +417,7 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 {
 	struct dray_desc *d = dray_desc_new();
 	struct build_resolved *rs = NULL;
-	struct build_note *notes = NULL;
+	struct build_notes notes = { .v = NULL };
 	struct dray_key *keys[DRAY_SLOT_SIGS_MAX] = { NULL };
 	struct build_work work = { .threads = (unsigned)o->common->jobs, .common = o->common };
 	int64_t at = tool_now_ms();
@@ -431,14 +432,16 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 		goto out;
 	if (!o->no_cache && open_cache(o, &r->cache, e) != 0)
 		goto out;
-	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0)
+	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0 ||
+	    (o->with_upstream && build_fbsd_notes(r->target, o->level, &notes, e) != 0))
 		goto out;
+	r->n_notes = notes.n;
 	describe(o, r, d);
 	r->scan_ms = tool_now_ms() - at;
 	if (pack(o, r, &rs, e) != 0)
 		goto out;
 	at = tool_now_ms();
-	if (build_write(t->fd, d, rs, r->packed, notes, o->notes.n, o->level, &work, &r->sizes, e) != 0 ||
+	if (build_write(t->fd, d, rs, r->packed, &notes, o->level, &work, &r->sizes, e) != 0 ||
 	    (o->keys.n > 0 &&
 	    build_sign_fd(t->fd, (const struct dray_key *const *)keys, o->keys.n, false, e) != 0))
 		goto out;
@@ -456,7 +459,7 @@ out:
 	for (size_t i = 0; i < o->keys.n; i++)
 		dray_key_free(keys[i]);
 	build_resolved_free(rs);
-	build_notes_free(notes, o->notes.n);
+	build_notes_free(&notes);
 	dray_desc_free(d);
 	return rc;
 }

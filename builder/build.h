@@ -54,6 +54,7 @@ struct build_opts {
 	struct build_layout *layout;	/* components, phases, config files of the target */
 	bool portable_names;		/* names that differ only by case are an error */
 	bool empty_ok;			/* a target that holds nothing is no mistake */
+	bool with_upstream;		/* attach the signed metadata of the server that the release is from */
 	bool slim;			/* mode of the bundle */
 	const struct dray_json *triggers;	/* array, checked, or NULL */
 	int level;
@@ -70,7 +71,7 @@ struct build_result {
 	struct tool_costs costs;
 	uint8_t id[32];
 	uint64_t built;
-	size_t n_signed;
+	size_t n_signed, n_notes;
 	struct build_packed *packed;	/* its figures */
 	struct build_cache *cache;	/* its figures; NULL: none was used */
 	size_t stale;			/* temporary files of killed builds that were removed */

@@ -156,6 +156,25 @@ add_patterns(struct build_patterns *to, const struct tool_list *from, const char
 	return 0;
 }
 
+/* what upstream signed has to be in the bundle as upstream signed it */
+static int
+check_upstream(const struct build_opts *o, const struct build_args *a, struct dray_err *e)
+{
+	if (!o->with_upstream)
+		return 0;
+	if (!build_fbsd_is(a->to)) {
+		dray_fail(e, DRAY_E_USAGE, "--with-upstream: %s is no release of a server", a->to);
+		return dray_hint(e, "only --to freebsd-update:RELEASE/ARCH has a list that its owner signed");
+	}
+	if (a->as_root || a->owner_map.n > 0)
+		return dray_fail(e, DRAY_E_USAGE, "--with-upstream and %s exclude each other: other owners are not what upstream "
+		    "signed", a->as_root ? "--as-root" : "--owner-map");
+	if (o->layout->n_components > 0)
+		return dray_fail(e, DRAY_E_USAGE, "--with-upstream and components of a recipe exclude each other: upstream's list "
+		    "has its own");
+	return 0;
+}
+
 static int
 take_server(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 {
@@ -222,6 +241,7 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 	o->slim = a->slim;
 	o->portable_names = a->portable_names;
 	o->triggers = a->triggers;
+	o->with_upstream = a->with_upstream;
 	if (o->output == NULL)
 		return missing(a, "-o", e);
 	/* a server says these itself */
@@ -246,7 +266,7 @@ check_opts(struct build_opts *o, const struct build_args *a, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "--slim goes with --from or --history: without a base all copies are full");
 	if (o->no_cache && o->cache_dir != NULL)
 		return dray_fail(e, DRAY_E_USAGE, "--cache and --no-cache exclude each other");
-	if (check_compatible(o, a, e) != 0 || read_apply_cpu(a->apply_cpu, &o->apply_ns, e) != 0 ||
+	if (check_upstream(o, a, e) != 0 || check_compatible(o, a, e) != 0 || read_apply_cpu(a->apply_cpu, &o->apply_ns, e) != 0 ||
 	    read_level(a->level, &o->level, e) != 0 || read_epoch(o, e) != 0 || read_bases(o, a, e) != 0 ||
 	    take_server(o, a, e) != 0)
 		return -1;
@@ -322,6 +342,8 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		  "of freebsd-update, such as world/base,kernel; default all" },
 		{ "have", 0, TOOL_LIST, &a.have, 0, 0, "SOURCE",
 		  "contents in it need not be fetched, such as archive:base.txz; repeats" },
+		{ "with-upstream", 0, TOOL_FLAG, &a.with_upstream, 0, 0, NULL,
+		  "of freebsd-update: attach key, tag and list, for verify --upstream" },
 		{ "fetched", 0, TOOL_TEXT, &a.fetched, 0, 0, "DIR",
 		  "what servers sent; default ~/.cache/dray/freebsd-update" },
 		{ "tmpdir", 0, TOOL_TEXT, &o->tmpdir, 0, 0, "DIR", "for temporary files; default: beside the bundle" },

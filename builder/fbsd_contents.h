@@ -19,6 +19,7 @@ struct build_spool;
 struct build_fbsd_source {		/* what a release keeps: texts of its nodes point into the metadata */
 	struct build_fbsd_server server;
 	struct build_fbsd_meta *meta;
+	struct build_fbsd_text left_out;	/* by the user's rules: HOW|PATH|WHY, as DRAY_UPSTREAM_LEFT_OUT holds them */
 	struct build_spool *spool;	/* of the contents that were needed; NULL: none yet */
 	const struct build_fbsd_opts *fo;
 	const struct build_scan_opts *o;	/* of the call that runs, or NULL */

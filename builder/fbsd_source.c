@@ -11,8 +11,8 @@
 #include "builder/fbsd_source.h"
 #include "builder/pathset.h"
 #include "builder/spool.h"
-#include "dray/num.h"
 #include "dray/path.h"
+#include "tool/look.h"
 #include "tool/tool.h"
 
 #define SPEC "freebsd-update:"
@@ -66,11 +66,7 @@ build_fbsd_server_open(const struct build_fbsd_opts *o, void (*progress)(void *,
 		.parallel = (unsigned)o->parallel, .stop = tool_signal_seen, .progress = progress, .ctx = ctx };
 
 	*s = (struct build_fbsd_server){ .fetch = NULL };
-	if (!dray_unhex(print, strlen(print), s->keyprint, sizeof(s->keyprint))) {
-		dray_fail(e, DRAY_E_USAGE, "the keyprint is not 64 hexadecimal digits in lower case");
-		return dray_hint(e, "it is the SHA-256 of the server's pub.ssl; KeyPrint in freebsd-update.conf");
-	}
-	return dray_sha256_new(&s->h, e) != 0 || build_fbsd_store_open(o->store, &s->store, e) != 0 ||
+	return tool_keyprint(print, s->keyprint, e) != 0 || dray_sha256_new(&s->h, e) != 0 || build_fbsd_store_open(o->store, &s->store, e) != 0 ||
 	    build_fetch_open(&fo, &s->fetch, e) != 0 ? -1 : 0;
 }
 
@@ -81,6 +77,18 @@ build_fbsd_server_close(struct build_fbsd_server *s)
 	build_fbsd_store_close(s->store);
 	dray_sha256_free(s->h);
 	*s = (struct build_fbsd_server){ .fetch = NULL };
+}
+
+/* what was left out, as a reader of the bundle is told */
+static int
+tell_left_out(struct build_fbsd_text *t, const struct build_notice *n, enum build_fate fate, struct dray_err *e)
+{
+	const char *const part[] = { fate == BUILD_HOLLOW ? "beneath|" : "all|", n->path, "|", n->why, "\n" };
+
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
+		if (build_fbsd_text_put(t, (const uint8_t *)part[i], strlen(part[i]), e) != 0)
+			return -1;
+	return 0;
 }
 
 /* what the user's rules leave out, and what lies beneath; in path order */
@@ -99,12 +107,12 @@ filter_lines(struct loading *l, struct dray_err *e)
 		    dray_path_under(at->path, at->path_len, cut.path, cut.path_len))
 			continue;
 		fate = build_filter_path(l->o->filter, at->path, at->path_len, at->type == 'd', &why);
-		if (fate != BUILD_PACK) {
+		if (fate != BUILD_PACK && (cut.path == NULL || dray_path_cmp(at->path, at->path_len, cut.path, cut.path_len) != 0)) {
 			cut = *at;
 			why.len = at->path_len;
 			if ((why.path = build_arena_copy(&l->r->arenas[0], at->path, at->path_len)) == NULL)
 				return dray_fail(e, DRAY_E_IO, "out of memory");
-			if (build_release_note(l->r, &why, e) != 0)
+			if (build_release_note(l->r, &why, e) != 0 || tell_left_out(&l->from->left_out, &why, fate, e) != 0)
 				return -1;
 		}
 		if (fate != BUILD_LEAVE_OUT)
@@ -168,6 +176,7 @@ close_source(struct build_release *r)
 	build_spool_free(s->spool);
 	build_fbsd_server_close(&s->server);
 	build_fbsd_meta_free(s->meta);
+	free(s->left_out.p);
 	free(s);
 	r->source = NULL;
 }

@@ -106,34 +106,49 @@ by_name(const void *pa, const void *pb)
 }
 
 int
-build_notes_load(const char *const *paths, size_t n, struct build_note **out, struct dray_err *e)
+build_notes_add(struct build_notes *to, const char *name, const void *p, size_t len, struct dray_err *e)
 {
-	struct build_note *v = calloc(n + 1, sizeof(*v));
+	struct build_note *v, x = { .len = len };
 
-	*out = NULL;
-	if (v == NULL)
+	for (size_t i = 0; i < to->n; i++)
+		if (strcmp(to->v[i].name, name) == 0)
+			return dray_fail(e, DRAY_E_USAGE, "two attachments are named %s", name);
+	snprintf(x.name, sizeof(x.name), "%s", name);
+	if ((v = realloc(to->v, (to->n + 1) * sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		if (read_note(paths[i], &v[i], e) == 0)
-			continue;
-		build_notes_free(v, n);
-		return named(paths[i], e);
-	}
-	qsort(v, n, sizeof(*v), by_name);
-	for (size_t i = 1; i < n; i++)
-		if (strcmp(v[i - 1].name, v[i].name) == 0) {
-			dray_fail(e, DRAY_E_USAGE, "two attachments are named %s", v[i].name);
-			build_notes_free(v, n);
-			return -1;
+	to->v = v;
+	if ((x.bytes = malloc(len + 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	if (len > 0)
+		memcpy(x.bytes, p, len);
+	v[to->n++] = x;
+	qsort(v, to->n, sizeof(*v), by_name);
+	return 0;
+}
+
+int
+build_notes_load(const char *const *paths, size_t n, struct build_notes *out, struct dray_err *e)
+{
+	*out = (struct build_notes){ .v = calloc(n + 1, sizeof(*out->v)) };
+	if (out->v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < n; i++, out->n++)
+		if (read_note(paths[i], &out->v[i], e) != 0) {
+			free(out->v[i].bytes);
+			return named(paths[i], e);
 		}
-	*out = v;
+	qsort(out->v, n, sizeof(*out->v), by_name);
+	for (size_t i = 1; i < n; i++)
+		if (strcmp(out->v[i - 1].name, out->v[i].name) == 0)
+			return dray_fail(e, DRAY_E_USAGE, "two attachments are named %s", out->v[i].name);
 	return 0;
 }
 
 void
-build_notes_free(struct build_note *v, size_t n)
+build_notes_free(struct build_notes *notes)
 {
-	for (size_t i = 0; v != NULL && i < n; i++)
-		free(v[i].bytes);
-	free(v);
+	for (size_t i = 0; i < notes->n; i++)
+		free(notes->v[i].bytes);
+	free(notes->v);
+	*notes = (struct build_notes){ .v = NULL };
 }

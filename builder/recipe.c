@@ -102,11 +102,11 @@ get_bases(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 	return 0;
 }
 
-/* {"server", "keyprint", "components"} */
+/* {"server", "keyprint", "components", "with_upstream"} */
 static int
 get_server(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 {
-	static const char *const keys[] = { "components", "keyprint", "server", NULL };
+	static const char *const keys[] = { "components", "keyprint", "server", "with_upstream", NULL };
 	const char *server = NULL, *keyprint = NULL;
 	const struct dray_json *o;
 	int rc;
@@ -123,6 +123,8 @@ get_server(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 		rc = build_recipe_text(r, o, "server", &server, e);
 	if (rc == 0)
 		rc = build_recipe_text(r, o, "keyprint", &keyprint, e);
+	if (rc == 0)
+		rc = build_recipe_bool(r, o, "with_upstream", &a->with_upstream, e);
 	if (rc == 0)
 		rc = build_recipe_take(r, o, "components", BUILD_RECIPE_PARTS, &a->parts, e);
 	build_recipe_back(r);

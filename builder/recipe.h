@@ -18,7 +18,7 @@ struct build_args {		/* texts as given; NULL, 0, empty: not given */
 	const char *server, *keyprint, *fetched;
 	struct tool_list parts, have;
 	uint64_t counter, slot;
-	bool slim, as_root, portable_names;
+	bool slim, as_root, portable_names, with_upstream;
 	struct tool_list from, history;
 	struct tool_list names;		/* of from; NULL texts: none; may be shorter */
 	struct tool_list compatible, notes, config, path_sets, ignore, xattrs, mounts, owner_map;

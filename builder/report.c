@@ -295,8 +295,8 @@ report_text(const struct build_opts *o, const struct build_result *r)
 	printf("  metadata   %s (index %s, signature slot %s)\n",
 	    tool_human(r->sizes.total - r->sizes.frames - r->sizes.notes, h1), tool_human(r->sizes.index, h2),
 	    tool_human(r->sizes.slot, h3));
-	if (o->notes.n > 0)
-		printf("  notes      %zu, %s\n", o->notes.n, tool_human(r->sizes.notes, h1));
+	if (r->n_notes > 0)
+		printf("  notes      %zu, %s\n", r->n_notes, tool_human(r->sizes.notes, h1));
 	printf("  size       %s\n", tool_human(r->sizes.total, h1));
 	printf("  signed     by %zu key%s\n", r->n_signed, r->n_signed == 1 ? "" : "s");
 	print_step("  time       read", r->scan_ms);

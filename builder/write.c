@@ -176,8 +176,7 @@ make_slot(struct writer *w, const struct dray_desc *d, const char *json, size_t 
 
 int
 build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct build_packed *packed,
-    const struct build_note *notes, size_t n_notes, int level, struct build_work *work, struct build_sizes *sizes,
-    struct dray_err *e)
+    const struct build_notes *notes, int level, struct build_work *work, struct build_sizes *sizes, struct dray_err *e)
 {
 	struct writer w = { .fd = fd, .work = work, .buf = malloc(COPY_BYTES) };
 	uint8_t *dir = NULL, *chunks = NULL, *slot = malloc((size_t)d->slot);
@@ -203,11 +202,11 @@ build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct
 	    add_member(&w, d, "index/00", dir, dir_len, e) != 0 ||
 	    add_member(&w, d, "index/01", chunks, chunks_len, e) != 0)
 		goto out;
-	for (size_t i = 0; i < n_notes; i++) {
-		snprintf(name, sizeof(name), "notes/%s", notes[i].name);
-		if (add_member(&w, d, name, notes[i].bytes, notes[i].len, e) != 0)
+	for (size_t i = 0; i < notes->n; i++) {
+		snprintf(name, sizeof(name), "notes/%s", notes->v[i].name);
+		if (add_member(&w, d, name, notes->v[i].bytes, notes->v[i].len, e) != 0)
 			goto out;
-		sizes->notes += notes[i].len;
+		sizes->notes += notes->v[i].len;
 	}
 	for (size_t i = 0; i < packed->n_blocks; i++)
 		if (!dray_round_up(packed->blocks[i], DRAY_TAR_BLOCK, &padded) ||
@@ -224,9 +223,9 @@ build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct
 	    put_member(&w, "index/00", dir, dir_len, e) != 0 ||
 	    put_member(&w, "index/01", chunks, chunks_len, e) != 0)
 		goto out;
-	for (size_t i = 0; i < n_notes; i++) {
-		snprintf(name, sizeof(name), "notes/%s", notes[i].name);
-		if (put_member(&w, name, notes[i].bytes, notes[i].len, e) != 0)
+	for (size_t i = 0; i < notes->n; i++) {
+		snprintf(name, sizeof(name), "notes/%s", notes->v[i].name);
+		if (put_member(&w, name, notes->v[i].bytes, notes->v[i].len, e) != 0)
 			goto out;
 	}
 	if (put_blocks(&w, packed, e) != 0)

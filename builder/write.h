@@ -21,6 +21,11 @@ struct build_note {		/* an attachment: member notes/NAME */
 
 #define BUILD_NOTE_MAX (64u * 1024u * 1024u)
 
+struct build_notes {		/* in order of their names */
+	struct build_note *v;
+	size_t n;
+};
+
 struct build_sizes {		/* of the finished bundle, bytes; headers and padding are in `container` */
 	uint64_t frames, index, descriptor, readme, notes, slot, container, total;
 };
@@ -29,12 +34,15 @@ struct build_sizes {		/* of the finished bundle, bytes; headers and padding are 
 DRAY_MUST_CHECK int build_note_check(const char *path, struct dray_err *e);
 
 /**
- * build_notes_load - read the attachments, in order of their names; a name that stands twice is DRAY_E_USAGE
- * @out: owned by the caller (build_notes_free), NULL on failure
+ * build_notes_load - read the attachments; a name that stands twice is DRAY_E_USAGE
+ * @out: owned by the caller (build_notes_free), also on failure
  */
-DRAY_MUST_CHECK int build_notes_load(const char *const *paths, size_t n, struct build_note **out,
+DRAY_MUST_CHECK int build_notes_load(const char *const *paths, size_t n, struct build_notes *out,
     struct dray_err *e);
-void build_notes_free(struct build_note *v, size_t n);
+
+/** build_notes_add - one more: a copy of @len bytes under a name that is fit for one; DRAY_E_USAGE when that stands already */
+DRAY_MUST_CHECK int build_notes_add(struct build_notes *to, const char *name, const void *p, size_t len, struct dray_err *e);
+void build_notes_free(struct build_notes *notes);
 
 /**
  * build_write - write a whole bundle without signatures into @fd, an empty file; the phase "write"
@@ -44,7 +52,7 @@ void build_notes_free(struct build_note *v, size_t n);
  * @level: zstd level of the index
  */
 DRAY_MUST_CHECK int build_write(int fd, struct dray_desc *d, struct build_resolved *rs,
-    const struct build_packed *packed, const struct build_note *notes, size_t n_notes, int level, struct build_work *work,
+    const struct build_packed *packed, const struct build_notes *notes, int level, struct build_work *work,
     struct build_sizes *sizes, struct dray_err *e);
 
 #endif

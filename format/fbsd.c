@@ -113,7 +113,7 @@ dray_fbsd_tag_parse(const char *text, size_t len, const char *arch, const char *
 	if (split(text, len, f, 6) != 6 || !is(&f[0], "freebsd-update"))
 		return dray_fail(e, DRAY_E_FORMAT, "the tag \"%s\" has not the form freebsd-update|arch|release|patch|hash|eol",
 		    dray_quote(text, len, quoted, sizeof(quoted)));
-	if (!is(&f[1], arch) || !is(&f[2], release))
+	if ((arch != NULL && !is(&f[1], arch)) || (release != NULL && !is(&f[2], release)))
 		return dray_fail(e, DRAY_E_FORMAT, "the tag \"%s\" is not for %s/%s",
 		    dray_quote(text, len, quoted, sizeof(quoted)), release, arch);
 	if (f[1].len >= sizeof(out->arch) || f[2].len >= sizeof(out->release))
@@ -121,6 +121,8 @@ dray_fbsd_tag_parse(const char *text, size_t len, const char *arch, const char *
 	memset(out, 0, sizeof(*out));
 	memcpy(out->arch, f[1].p, f[1].len);
 	memcpy(out->release, f[2].p, f[2].len);
+	if (!dray_fbsd_release_ok(out->arch) || !dray_fbsd_release_ok(out->release))
+		return dray_fail(e, DRAY_E_FORMAT, "the tag names no release and architecture");
 	/* a counter of releases has five digits for it */
 	if (!number(&f[3], 10, 99999, &n))
 		return dray_fail(e, DRAY_E_FORMAT, "the tag has no patch level from 0 to 99999");

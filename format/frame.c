@@ -87,6 +87,20 @@ check_header(const uint8_t *src, size_t src_len, size_t dst_len, uint64_t max_wi
 	return 0;
 }
 
+int
+dray_decode_size(const void *src, size_t src_len, uint64_t max, size_t *out, struct dray_err *e)
+{
+	unsigned long long n = ZSTD_getFrameContentSize(src, src_len);
+
+	if (n == ZSTD_CONTENTSIZE_ERROR)
+		return dray_fail(e, DRAY_E_FORMAT, "not a zstd frame");
+	if (n == ZSTD_CONTENTSIZE_UNKNOWN)
+		return dray_fail(e, DRAY_E_FORMAT, "zstd frame does not tell its content size");
+	if (n > max || !dray_fit(n, out))
+		return dray_fail(e, DRAY_E_FORMAT, "zstd frame holds %llu bytes, at most %" PRIu64 " are wanted", n, max);
+	return 0;
+}
+
 static int
 decode(struct dray_decoder *d, const void *src, size_t src_len, const uint8_t *prefix, size_t prefix_len, void *dst,
     size_t dst_len, uint64_t max_window, struct dray_err *e)

@@ -41,7 +41,7 @@ DRAY_MUST_CHECK int dray_fbsd_recover(const void *pem, size_t pem_len, const uin
 
 /**
  * dray_fbsd_tag_parse - one line "freebsd-update|ARCH|RELEASE|PATCH|TINDEX|EOL"
- * @arch, @release: what it must be for, compared as text
+ * @arch, @release: what it must be for, compared as text; NULL: any
  * Errors: DRAY_E_FORMAT with what is wrong in it.
  */
 DRAY_MUST_CHECK int dray_fbsd_tag_parse(const char *text, size_t len, const char *arch, const char *release,

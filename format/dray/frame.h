@@ -36,6 +36,9 @@ void dray_decoder_free(struct dray_decoder *d);
 DRAY_MUST_CHECK int dray_decode(struct dray_decoder *d, const void *src, size_t src_len, void *dst, size_t dst_len,
     uint64_t max_window, struct dray_err *e);
 
+/** dray_decode_size - how many bytes a stored frame says that it gives; DRAY_E_FORMAT: it does not tell, or more than @max */
+DRAY_MUST_CHECK int dray_decode_size(const void *src, size_t src_len, uint64_t max, size_t *out, struct dray_err *e);
+
 /* what a frame with base ranges is made from; NULL or all zero for a plain one */
 struct dray_ref {
 	uint8_t *p;		/* the bytes of all ranges, one after the other, as they are in the base. The buffer is the

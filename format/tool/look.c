@@ -229,6 +229,9 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 		all[3] = (struct tool_opt){ .name = "why", .kind = TOOL_LIST, .out = &o.why, .arg = "PATH",
 			.help = "how the bytes of this path are made, and what that costs; repeats" };
 	}
+	if (look == tool_verify)
+		all[1] = (struct tool_opt){ .name = "upstream", .kind = TOOL_TEXT, .out = &o.upstream, .arg = "KEYPRINT",
+			.help = "prove each path against the list that this key of a freebsd-update server signed" };
 	if ((rc = tool_parse(argc, argv, self, all, &common, 1, 1, &path, &n)) != -1)
 		return rc;
 	dray_err_clear(&e);

@@ -115,12 +115,21 @@ struct tool_look {
 	bool long_list;			/* list: attributes too */
 	bool changed_only;		/* list: leave out what stays the same */
 	struct tool_list why;		/* list: only these paths, and how their bytes are made */
+	const char *upstream;		/* verify: print of the key that upstream signs with; NULL: nobody asks */
 };
 
 /* Each prints its result on stdout. Errors as dray_bundle_open and dray_bundle_check give them. */
 DRAY_MUST_CHECK int tool_info(int fd, const struct tool_look *o, struct dray_err *e);
 DRAY_MUST_CHECK int tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e);
 DRAY_MUST_CHECK int tool_verify(int fd, const struct tool_look *o, struct dray_err *e);	/* needs a keyring */
+
+/** tool_keyprint - from 64 hexadecimal digits; DRAY_E_USAGE for what is none */
+DRAY_MUST_CHECK int tool_keyprint(const char *text, uint8_t out[32], struct dray_err *e);
+
+/* what dray_fbsd_prove has proven, as lines on stdout or as the key "upstream" */
+struct dray_fbsd_proof;
+void tool_upstream_print(const struct dray_fbsd_proof *p);
+void tool_upstream_json(struct dray_json *o, const struct dray_fbsd_proof *p);
 
 /* whole subcommands: options, opening, error, exit status */
 int tool_cmd_info(int argc, char **argv, const struct tool_cmd *self);
@@ -134,7 +143,7 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 	{ "list", "BUNDLE [-l] [--changed] [--why PATH]...", "the paths in a bundle: = same, m only attributes, " \
 	  "~ changed, t another type, > moved, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n" \
 	  PROG " list up.dray --why usr/bin/env\n", tool_cmd_list }, \
-	{ "verify", "BUNDLE --keyring FILE", "check the signatures and every byte", \
+	{ "verify", "BUNDLE --keyring FILE [--upstream KEYPRINT]", "check the signatures and every byte", \
 	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }
 
 /** tool_bundle_open - open a bundle file: a regular file or a block device; the caller names it in messages

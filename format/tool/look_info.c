@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dray/fbsd_proof.h"
 #include "dray/num.h"
 #include "dray/trust.h"
 #include "tool/look.h"
@@ -367,12 +368,16 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 	struct tool_progress p;
 	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true, .stop = tool_signal_seen,
 		.progress = tool_progress_at, .ctx = &p };
+	struct dray_fbsd_proof *proof = NULL;
 	const struct dray_verdict *v;
 	const struct dray_desc *d;
 	struct dray_bundle *b;
 	char quoted[300], print[40];
+	uint8_t keyprint[32];
 	int rc;
 
+	if (o->upstream != NULL && tool_keyprint(o->upstream, keyprint, e) != 0)
+		return dray_wrap(e, "--upstream");
 	tool_progress_begin(&p, o->common, "opening", 0);
 	rc = tool_look_open(fd, o, &b, e);
 	tool_progress_end(&p, rc == 0);
@@ -383,6 +388,8 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 	tool_progress_begin(&p, o->common, "verify", d->length);
 	rc = dray_bundle_check(b, &co, e);
 	tool_progress_end(&p, rc == 0);
+	if (rc == 0 && o->upstream != NULL)
+		rc = dray_fbsd_prove(b, keyprint, &proof, e);
 	dray_quote(o->name, strlen(o->name), quoted, sizeof(quoted));
 	if (rc == 0 && o->common->json) {
 		struct dray_json *j = dray_json_new_obj();
@@ -390,6 +397,8 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 		json_desc(j, b, NULL);
 		json_signers(j, b, true);
 		dray_json_set_bool(j, "verified", true);
+		if (proof != NULL)
+			tool_upstream_json(j, proof);
 		rc = tool_json(j, e) == 0 ? 0 : -1;
 	} else if (rc == 0 && !o->common->quiet) {
 		printf("%s: %s %s, counter %" PRIu64 ": verified\n", quoted, d->product, d->version, d->counter);
@@ -397,8 +406,11 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 		print_signers(b, true);
 		printf("  trust      %u good of %u needed\n", v->good, v->needed);
 		print_checked(b);
+		if (proof != NULL)
+			tool_upstream_print(proof);
 		printf("next: dray-install plan %s --root DIR --keyring ops.pub\n", quoted);
 	}
+	dray_fbsd_proof_free(proof);
 	dray_bundle_close(b);
 	return rc;
 }
