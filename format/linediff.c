@@ -8,7 +8,7 @@
 
 #include "lines.h"
 
-enum { GIVE_UP_MIN = 4096, GIVE_UP_COARSE = 32, WORK = 1 << 28 };
+enum { GIVE_UP_MIN = 4096, GIVE_UP_COARSE = 32, WORK = 1 << 27 };
 
 struct box {		/* lines [x, xe) of one text against [y, ye) of the other */
 	int32_t x, xe, y, ye;

@@ -195,7 +195,11 @@ dray_merge3(const struct dray_merge3_in *in, struct dray_merge3 *out, struct dra
 	for (int i = 0; i < 3; i++)
 		if (dray_lines_split(in->side[i].p, i == BASE && in->no_base ? 0 : in->side[i].len, &v[i], e) != 0)
 			goto out;
-	if (dray_lines_number(v, 3, &ids, e) != 0 || dray_merge3_join(v, ids, in->no_base, &parts, e) != 0)
+	if (dray_lines_number(v, 3, &ids, e) != 0 || dray_merge3_join(v, ids, in->no_base, &parts, e) != 0 ||
+	    dray_merge3_tags(v, in->no_base, &parts, e) != 0)
+		goto out;
+	if (in->kind != DRAY_MERGE3_TEXT && !in->no_base &&
+	    dray_merge3_entries(v, in->kind == DRAY_MERGE3_ACCOUNTS, &parts, e) != 0)
 		goto out;
 	if (render(in, v, &parts, out, e) != 0)
 		goto out;

@@ -24,4 +24,14 @@ size_t dray_merge3_part_clashes(const struct dray_merge3_parts *parts);
 DRAY_MUST_CHECK int dray_merge3_join(const struct dray_lines v[3], uint32_t ids, bool no_base, struct dray_merge3_parts *parts,
     struct dray_err *e);
 
+/** dray_merge3_tags - settle, in place, what only version tags keep apart */
+DRAY_MUST_CHECK int dray_merge3_tags(const struct dray_lines v[3], bool no_base, struct dray_merge3_parts *parts,
+    struct dray_err *e);
+/** dray_merge3_plain - the line with its version tags taken out, into @dst of @len bytes at least. Return: its length. */
+size_t dray_merge3_plain(const uint8_t *line, size_t len, uint8_t *dst);
+
+/** dray_merge3_entries - if it helps and the files allow it, @parts are made anew, entry by entry */
+DRAY_MUST_CHECK int dray_merge3_entries(const struct dray_lines v[3], bool numbers, struct dray_merge3_parts *parts,
+    struct dray_err *e);
+
 #endif
