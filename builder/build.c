@@ -60,7 +60,7 @@ check_apart(const struct build_source *s, const char *name, const char *output, 
 				return dray_fail(e, DRAY_E_USAGE, "the output would replace the source %s", name);
 		return 0;
 	}
-	if ((dir = build_temp_dir(output)) == NULL)
+	if ((dir = tool_folder_of(output)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	/* what cannot be resolved is told by whoever opens it */
 	if (lies_in(s->paths[0], dir))
@@ -157,7 +157,7 @@ order_bases(struct build_opts *o, struct dray_err *e)
 static char *
 temp_dir(const struct build_opts *o)
 {
-	return o->tmpdir != NULL ? strdup(o->tmpdir) : build_temp_dir(o->output);
+	return o->tmpdir != NULL ? strdup(o->tmpdir) : tool_folder_of(o->output);
 }
 
 /* @out NULL: the contents that are needed of what was loaded before */

@@ -14,7 +14,7 @@ struct extract_cmd {
 	struct tool_common common;
 	struct tool_look look;
 	struct build_extract_opts o;
-	struct tool_list bases;
+	struct tool_list bases, dirs;
 };
 
 static int
@@ -88,12 +88,18 @@ static int
 run(struct extract_cmd *c, struct dray_err *e)
 {
 	struct build_extracted r;
+	struct tool_media m;
 	struct dray_bundle *b;
-	int fd, rc;
+	int rc;
 
-	if (check_opts(c, e) != 0 || dray_crypto_init(e) != 0 || tool_bundle_fd(c->look.name, &fd, e) != 0)
+	if (check_opts(c, e) != 0 || dray_crypto_init(e) != 0)
 		return -1;
-	if ((rc = tool_look_open(fd, &c->look, &b, e)) == 0) {
+	if (tool_media_open(c->look.name, &c->dirs, &m, e) != 0) {
+		tool_media_close(&m);
+		return -1;
+	}
+	c->look.volumes = tool_media_volumes(&m);
+	if ((rc = tool_look_open(m.fd, &c->look, &b, e)) == 0) {
 		if (c->look.keyring.n == 0 && !c->common.quiet)
 			fprintf(stderr, "%s: signatures were not checked (no --keyring): whoever made this bundle decides what is "
 			    "written\n", tool_prog);
@@ -102,7 +108,7 @@ run(struct extract_cmd *c, struct dray_err *e)
 			rc = report(c, b, &r, e);
 		dray_bundle_close(b);
 	}
-	close(fd);
+	tool_media_close(&m);
 	return rc;
 }
 
@@ -113,6 +119,7 @@ build_cmd_extract(int argc, char **argv, const struct tool_cmd *self)
 	struct tool_opt opts[] = {
 		{ "directory", 'C', TOOL_TEXT, &c.o.dir, 0, 0, "DIR", "write beneath this folder; made when it is missing" },
 		{ "base", 0, TOOL_LIST, &c.bases, 0, 0, "SOURCE", "an old tree or archive, for bytes that the bundle lacks; repeats" },
+		TOOL_OPT_DIR(c.dirs),
 		{ "keyring", 0, TOOL_LIST, &c.look.keyring, 0, 0, "FILE", "public keys, a keyring, or a folder of *.pub" },
 		{ "preserve", 'p', TOOL_FLAG, &c.o.preserve, 0, 0, NULL, "as root, with --keyring: also setuid, capabilities, devices" },
 		{ "no-owner", 0, TOOL_FLAG, &c.o.no_owner, 0, 0, NULL, "leave owners alone also as root" },

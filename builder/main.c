@@ -7,6 +7,7 @@
 #include "builder/diff.h"
 #include "builder/export_read.h"
 #include "builder/extract.h"
+#include "builder/media.h"
 #include "builder/sign.h"
 #include "tool/look.h"
 #include "tool/tool.h"
@@ -26,6 +27,10 @@ static const struct tool_cmd cmds[] = {
 	{ "resign", "BUNDLE --key FILE...", "replace all signatures of a bundle", "dray resign up.dray --key new.key\n",
 	  build_cmd_resign },
 	TOOL_LOOK_CMDS("dray"),
+	{ "split", "BUNDLE --size SIZE [-d DIR]...", "cut a bundle into volumes, for media that are smaller than it",
+	  "dray split up.dray --size fat32 -d /media/s1 -d /media/s2\n", build_cmd_split },
+	{ "join", "VOLUME -o FILE [-d DIR]...", "make one file of the volumes of a bundle; to install it needs no joining",
+	  "dray join /media/s1 -d /media/s2 -o up.dray\n", build_cmd_join },
 	{ "extract", "BUNDLE [PATH]... -C DIR [--base SOURCE]... [--keyring FILE]...",
 	  "write paths of the release beneath a folder",
 	  "dray extract up.dray -C new --base dir:old --keyring ops.pub\ndray extract up.dray etc/fstab -C /tmp/look\n",

@@ -354,7 +354,7 @@ build_recipe_load(struct build_args *a, struct build_layout *l, struct build_rec
 	if (r == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	dray_quote(a->recipe, strlen(a->recipe), quoted, sizeof(quoted));
-	r->folder = build_temp_dir(a->recipe);
+	r->folder = tool_folder_of(a->recipe);
 	r->file = build_arena_copy(&r->arena, quoted, strlen(quoted));
 	if (r->folder == NULL || r->file == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");

@@ -13,16 +13,7 @@
 
 #include "builder/temp.h"
 #include "dray/num.h"
-
-char *
-build_temp_dir(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL)
-		return strdup(".");
-	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
+#include "tool/tool.h"
 
 /*
  * Nobody may take it for a file that was left behind. Somebody may have, in the moment after it was made: then it is
@@ -84,7 +75,7 @@ int
 build_temp_open(const char *path, struct build_temp *t, struct dray_err *e)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = build_temp_dir(path);
+	char *dir = tool_folder_of(path);
 	struct stat st;
 	int rc = -1;
 

@@ -21,9 +21,6 @@ struct build_temp {
 	size_t removed;		/* files that killed builds had left in the folder */
 };
 
-/** build_temp_dir - the folder of @path, malloc'ed ("." if there is no slash); NULL when memory is out */
-char *build_temp_dir(const char *path);
-
 /** build_temp_unnamed - a file in @dir that is gone when closed */
 DRAY_MUST_CHECK int build_temp_unnamed(const char *dir, int *fd, struct dray_err *e);
 

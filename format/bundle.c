@@ -31,24 +31,43 @@ short_read(const struct dray_bundle *b, uint64_t end, struct dray_err *e)
 	return dray_hint(e, "it was not copied whole: copy the bundle again");
 }
 
+/* as pread(2), of the bundle wherever its bytes lie; *name: the volume, or NULL */
+static ssize_t
+read_some(const struct dray_bundle *b, uint64_t at, void *buf, size_t len, const char **name)
+{
+	const struct dray_volume *v;
+	uint64_t skip, left;
+
+	*name = NULL;
+	if (b->volumes == NULL)
+		return pread(b->fd, buf, len, (off_t)at);
+	if ((v = dray_volumes_at(b->volumes, at, &skip, &left)) == NULL)
+		return 0;
+	*name = v->name;
+	return pread(v->fd, buf, len < left ? len : (size_t)left, (off_t)skip);
+}
+
 int
 dray_bundle_read(const struct dray_bundle *b, uint64_t at, void *buf, size_t len, struct dray_err *e)
 {
+	const char *name, *of;
 	size_t done = 0;
 	ssize_t n;
 
 	if (at > INT64_MAX || len > INT64_MAX - at)	/* off_t has 63 bits */
 		return dray_fail(e, DRAY_E_FORMAT, "byte %" PRIu64 " of a bundle does not exist", at);
 	while (done < len) {
-		n = pread(b->fd, (uint8_t *)buf + done, len - done, (off_t)(at + done));
+		n = read_some(b, at + done, (uint8_t *)buf + done, len - done, &name);
 		if (n == -1 && errno == EINTR)
 			continue;
+		of = name == NULL ? "" : " in ";
+		name = name == NULL ? "" : name;
 		if (n == -1 && (errno == EIO || errno == ENXIO || errno == ENODEV || errno == ESTALE)) {
-			dray_fail(e, DRAY_E_MEDIUM, "the medium stopped answering at byte %" PRIu64, at + done);
+			dray_fail(e, DRAY_E_MEDIUM, "the medium stopped answering at byte %" PRIu64 "%s%s", at + done, of, name);
 			return dray_hint(e, "check the medium and its cable, or copy the bundle from another one");
 		}
 		if (n == -1)
-			return dray_fail_errno(e, "read at byte %" PRIu64, at + done);
+			return dray_fail_errno(e, "read at byte %" PRIu64 "%s%s", at + done, of, name);
 		if (n == 0)
 			return short_read(b, at + done, e);
 		done += (size_t)n;
@@ -91,7 +110,8 @@ told_short(const struct dray_bundle *b, struct dray_err *e)
 {
 	static const char name[] = "dray.json";
 	char head[sizeof name - 1];
-	ssize_t n = pread(b->fd, head, sizeof head, 0);
+	const char *volume;
+	ssize_t n = read_some(b, 0, head, sizeof head, &volume);
 
 	if (n <= 0 || memcmp(head, name, (size_t)n) == 0)
 		return -1;
@@ -190,19 +210,20 @@ establish_trust(struct dray_bundle *b, const struct dray_bundle_opts *o, struct 
 static int
 check_length(const struct dray_bundle *b, uint64_t want, struct dray_err *e)
 {
-	struct stat st;
+	struct stat st = { .st_mode = 0 };
+	uint64_t is;
 
-	if (fstat(b->fd, &st) != 0)
+	if (b->volumes == NULL && fstat(b->fd, &st) != 0)
 		return dray_fail_errno(e, "look at the bundle");
-	if (!S_ISREG(st.st_mode))
+	if (b->volumes == NULL && !S_ISREG(st.st_mode))
 		return dray_fail(e, DRAY_E_FORMAT, "not a regular file");
-	if ((uint64_t)st.st_size < want) {
-		dray_fail(e, DRAY_E_FORMAT, "bundle ends at byte %" PRIu64 ", should be %" PRIu64, (uint64_t)st.st_size, want);
+	is = b->volumes == NULL ? (uint64_t)st.st_size : b->volumes->total;
+	if (is < want) {
+		dray_fail(e, DRAY_E_FORMAT, "bundle ends at byte %" PRIu64 ", should be %" PRIu64, is, want);
 		return dray_hint(e, "it was not copied whole: copy the bundle again");
 	}
-	if ((uint64_t)st.st_size > want)
-		return dray_fail(e, DRAY_E_FORMAT, "bundle has %" PRIu64 " bytes after its end at byte %" PRIu64,
-		    (uint64_t)st.st_size - want, want);
+	if (is > want)
+		return dray_fail(e, DRAY_E_FORMAT, "bundle has %" PRIu64 " bytes after its end at byte %" PRIu64, is - want, want);
 	return 0;
 }
 
@@ -310,6 +331,7 @@ dray_bundle_open(int fd, const struct dray_bundle_opts *o, struct dray_bundle **
 	if ((b = calloc(1, sizeof *b)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	b->fd = fd;
+	b->volumes = o->volumes;
 	b->head_only = o->head_only;
 	if (open_steps(b, o, e) != 0) {
 		dray_bundle_close(b);

@@ -7,7 +7,8 @@
 #include "dray/bundle.h"
 
 struct dray_bundle {
-	int fd;				/* borrowed */
+	int fd;				/* borrowed; -1 with volumes */
+	const struct dray_volumes *volumes;	/* borrowed; NULL: one file */
 	bool head_only;
 	uint64_t length;		/* where it must end, as signed; 0 until that is known */
 	uint8_t id[32];

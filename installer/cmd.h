@@ -4,6 +4,7 @@
 #ifndef INST_CMD_H
 #define INST_CMD_H
 
+#include "tool/media.h"
 #include "tool/tool.h"
 
 #include "installer/commit.h"
@@ -37,7 +38,8 @@ struct inst_front {
 	struct dray_keyring *keys;
 	struct dray_bundle *b;
 	struct inst_run run;
-	int fd;
+	struct tool_media media;
+	struct tool_list dirs;		/* --dir */
 	bool listing;			/* stdout is a list for other programs: words go to stderr */
 	bool told;			/* the failure is in the JSON document that was printed already */
 };

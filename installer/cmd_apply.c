@@ -104,7 +104,7 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 {
 	struct inst_carry a;
 	struct tool_opt opts[] = {
-		INST_OPTS_ROOT(a.f), INST_OPT_KEYRING(a.f), INST_OPTS_POLICY(a.f), INST_OPTS_CARRY(a),
+		INST_OPTS_ROOT(a.f), INST_OPT_KEYRING(a.f), TOOL_OPT_DIR((a.f).dirs), INST_OPTS_POLICY(a.f), INST_OPTS_CARRY(a),
 		{ .name = "plan", .kind = TOOL_TEXT, .out = &a.plan_id, .arg = "ID",
 		    .help = "only if the plan is still the one with this id" },
 		{ .name = "keep", .kind = TOOL_NUMBER, .out = &a.keep, .min = 0, .max = 1000000, .arg = "N",

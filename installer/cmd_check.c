@@ -21,7 +21,7 @@ open_release(struct inst_front *f, struct dray_err *e)
 		return dray_hint(e, "name the bundle whose release it should be: dray-install check BUNDLE");
 	}
 	inst_work_begin(&f->st, "opening", 0);
-	return inst_work_end(&f->st, inst_head_open(&f->st, f->anchor.installed.id, &f->fd, &f->b, e));
+	return inst_work_end(&f->st, inst_head_open(&f->st, f->anchor.installed.id, &f->media.fd, &f->b, e));
 }
 
 /* words of a comparison without damage */
@@ -158,7 +158,7 @@ inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 	struct checking_opts w = { .quick = false };
 	struct inst_front f;
 	struct tool_opt opts[] = {
-		INST_OPTS_ROOT(f), INST_OPT_KEYRING(f), INST_OPTS_OWNER(f),
+		INST_OPTS_ROOT(f), INST_OPT_KEYRING(f), TOOL_OPT_DIR((f).dirs), INST_OPTS_OWNER(f),
 		{ .name = "quick", .kind = TOOL_FLAG, .out = &w.quick, .help = "open no file: sizes instead of contents" },
 		{ .name = "strict", .kind = TOOL_FLAG, .out = &w.strict,
 		    .help = "local decisions and times of directories count too" },

@@ -57,7 +57,7 @@ int
 inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self)
 {
 	struct inst_front f;
-	struct tool_opt opts[] = { INST_OPTS_ROOT(f), INST_OPT_KEYRING(f), INST_OPTS_POLICY(f), { .name = NULL } };
+	struct tool_opt opts[] = { INST_OPTS_ROOT(f), INST_OPT_KEYRING(f), TOOL_OPT_DIR((f).dirs), INST_OPTS_POLICY(f), { .name = NULL } };
 	struct dray_err e = { .code = DRAY_OK };
 	const char *operand[1];
 	size_t n;

@@ -219,7 +219,7 @@ inst_cmd_repair(int argc, char **argv, const struct tool_cmd *self)
 {
 	struct repairing r = { .dry_run = false };
 	struct tool_opt opts[] = {
-		INST_OPTS_ROOT(r.a.f), INST_OPT_KEYRING(r.a.f), INST_OPTS_CARRY(r.a),
+		INST_OPTS_ROOT(r.a.f), INST_OPT_KEYRING(r.a.f), TOOL_OPT_DIR((r.a.f).dirs), INST_OPTS_CARRY(r.a),
 		{ .name = "dry-run", .letter = 'n', .kind = TOOL_FLAG, .out = &r.dry_run, .help = "show what would be done" },
 		{ .name = "plan", .kind = TOOL_TEXT, .out = &r.a.plan_id, .arg = "ID",
 		    .help = "only if the plan is still the one with this id" },

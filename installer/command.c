@@ -109,6 +109,10 @@ inst_command(const struct inst_front *f, const char *verb, const char *more)
 		add_word(&text, "--state", false);
 		add_word(&text, f->state, true);
 	}
+	for (size_t i = 0; f->bundle != NULL && i < f->dirs.n; i++) {
+		add_word(&text, "--dir", false);
+		add_word(&text, f->dirs.v[i], true);
+	}
 	for (size_t i = 0; f->bundle != NULL && i < f->keyring.n; i++) {
 		add_word(&text, "--keyring", false);
 		add_word(&text, f->keyring.v[i], true);

@@ -51,7 +51,7 @@ inst_front_init(struct inst_front *f, const char *verb)
 	inst_run_begin(&f->run, verb);
 	f->root = "/";
 	f->step = INST_STEP_ALL;
-	f->fd = -1;
+	f->media.fd = -1;
 	f->st.root = f->st.dir = f->st.lock = -1;
 	f->listener = (struct inst_listener){ work_begin, work_at, work_end, f };
 	f->st.listener = &f->listener;
@@ -62,8 +62,7 @@ inst_front_close(struct inst_front *f)
 {
 	dray_bundle_close(f->b);
 	dray_keyring_free(f->keys);
-	if (f->fd != -1)
-		close(f->fd);
+	tool_media_close(&f->media);
 	free(f->policy.links);
 	dray_policy_free(&f->policy.rules);
 	inst_state_close(&f->st);
@@ -100,7 +99,10 @@ inst_front_bundle(struct inst_front *f, struct dray_err *e)
 		return -1;
 	o.keyring = f->keys;
 	inst_work_begin(&f->st, "opening", 0);
-	rc = tool_bundle_fd(f->bundle, &f->fd, e) == 0 ? dray_bundle_open(f->fd, &o, &f->b, e) : -1;
+	if ((rc = tool_media_open(f->bundle, &f->dirs, &f->media, e)) == 0) {
+		o.volumes = tool_media_volumes(&f->media);
+		rc = dray_bundle_open(f->media.fd, &o, &f->b, e);
+	}
 	if (inst_work_end(&f->st, rc) == 0)
 		return 0;
 	return dray_wrap(e, "%s", dray_quote(f->bundle, strlen(f->bundle), quoted, sizeof(quoted)));

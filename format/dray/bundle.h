@@ -14,6 +14,7 @@
 #include "dray/index.h"
 #include "dray/slot.h"
 #include "dray/trust.h"
+#include "dray/volume.h"
 
 struct dray_bundle;
 
@@ -24,11 +25,12 @@ struct dray_bundle_opts {
 	bool head_only;		/* a stored head: ends where dray_bundle_head_len says, has no blocks. Needs @expect_id */
 	const uint8_t *expect_id;	/* 32 bytes or NULL: the bundle id must be this one, and then no keyring is asked */
 	unsigned threads;	/* for the index; 0: one */
+	const struct dray_volumes *volumes;	/* the bundle is cut into these, and there is no @fd; NULL: it is one file */
 };
 
 /**
  * dray_bundle_open - open and check everything up to and with the index
- * @fd: borrowed, open for reading until dray_bundle_close; read with pread only, its position does not move
+ * @fd: borrowed, open for reading until dray_bundle_close, as volumes are; read with pread only, its position does not move
  * @e: filled on failure: DRAY_E_TRUST (30), DRAY_E_FORMAT (31), DRAY_E_NEWER (32), DRAY_E_MEDIUM (33: EIO on read)
  */
 DRAY_MUST_CHECK int dray_bundle_open(int fd, const struct dray_bundle_opts *o, struct dray_bundle **out,

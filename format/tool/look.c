@@ -190,7 +190,8 @@ tool_bundle_fd(const char *path, int *fd, struct dray_err *e)
 int
 tool_look_open(int fd, const struct tool_look *o, struct dray_bundle **b, struct dray_err *e)
 {
-	struct dray_bundle_opts bo = { .threads = (unsigned)o->common->jobs, .unsigned_ok = o->keyring.n == 0 };
+	struct dray_bundle_opts bo = { .threads = (unsigned)o->common->jobs, .unsigned_ok = o->keyring.n == 0,
+		.volumes = o->volumes };
 	struct dray_keyring *keys = NULL;
 	int rc;
 
@@ -210,27 +211,30 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 {
 	struct tool_common common = { .json = false };
 	struct tool_look o = { .common = &common };
+	struct tool_list dirs = { NULL, 0 };
+	struct tool_media m = { .fd = -1 };
 	struct tool_opt all[] = {
 		{ .name = "keyring", .kind = TOOL_LIST, .out = &o.keyring, .arg = "FILE",
 		  .help = "public keys, a keyring, or a folder of *.pub" },
+		TOOL_OPT_DIR(dirs),
 		{ .name = NULL }, { .name = NULL }, { .name = NULL }, { .name = NULL },
 	};
 	const char *path;
 	struct dray_err e;
 	char quoted[300], text[340];
-	int fd = -1, rc;
+	int rc;
 	size_t n;
 
 	if (look == tool_list_paths) {
-		all[1] = (struct tool_opt){ .name = "long", .letter = 'l', .kind = TOOL_FLAG, .out = &o.long_list,
+		all[2] = (struct tool_opt){ .name = "long", .letter = 'l', .kind = TOOL_FLAG, .out = &o.long_list,
 			.help = "show attributes" };
-		all[2] = (struct tool_opt){ .name = "changed", .letter = 'c', .kind = TOOL_FLAG,
+		all[3] = (struct tool_opt){ .name = "changed", .letter = 'c', .kind = TOOL_FLAG,
 			.out = &o.changed_only, .help = "leave out what stays the same" };
-		all[3] = (struct tool_opt){ .name = "why", .kind = TOOL_LIST, .out = &o.why, .arg = "PATH",
+		all[4] = (struct tool_opt){ .name = "why", .kind = TOOL_LIST, .out = &o.why, .arg = "PATH",
 			.help = "how the bytes of this path are made, and what that costs; repeats" };
 	}
 	if (look == tool_verify)
-		all[1] = (struct tool_opt){ .name = "upstream", .kind = TOOL_TEXT, .out = &o.upstream, .arg = "KEYPRINT",
+		all[2] = (struct tool_opt){ .name = "upstream", .kind = TOOL_TEXT, .out = &o.upstream, .arg = "KEYPRINT",
 			.help = "prove each path against the list that this key of a freebsd-update server signed" };
 	if ((rc = tool_parse(argc, argv, self, all, &common, 1, 1, &path, &n)) != -1)
 		return rc;
@@ -241,11 +245,13 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 		dray_fail(&e, DRAY_E_USAGE, "no keyring");
 		dray_hint(&e, "say whom you trust: --keyring ops.pub");
 		rc = -1;
-	} else if ((rc = dray_crypto_init(&e)) == 0 && (rc = tool_bundle_fd(path, &fd, &e)) == 0) {
-		rc = look(fd, &o, &e);
+	} else if ((rc = dray_crypto_init(&e)) == 0 && (rc = tool_media_open(path, &dirs, &m, &e)) == 0) {
+		o.volumes = tool_media_volumes(&m);
+		rc = look(m.fd, &o, &e);
+	} else if (look == tool_verify) {
+		tool_media_check(&m, &common, &e);
 	}
-	if (fd != -1)
-		close(fd);
+	tool_media_close(&m);
 	return rc == 0 ? 0 : tool_error(&common, text, &e);
 }
 

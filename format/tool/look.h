@@ -13,6 +13,7 @@
 #include "dray/err.h"
 #include "dray/frame.h"
 #include "dray/index.h"
+#include "tool/media.h"
 #include "tool/tool.h"
 
 /* what happens to a path, against all bases at once; up to TOOL_TYPE from the smallest to the largest */
@@ -111,6 +112,7 @@ DRAY_MUST_CHECK int tool_why(const struct dray_index *ix, const struct dray_desc
 struct tool_look {
 	const struct tool_common *common;
 	const char *name;		/* of the bundle file, as the user gave it */
+	const struct dray_volumes *volumes;	/* the bundle is in these, not in fd; NULL: it is one file */
 	struct tool_list keyring;	/* empty: signatures are shown and not checked */
 	bool long_list;			/* list: attributes too */
 	bool changed_only;		/* list: leave out what stays the same */
@@ -138,12 +140,12 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 
 /* ready rows of the table of subcommands; PROG: "dray", a literal */
 #define TOOL_LOOK_CMDS(PROG) \
-	{ "info", "BUNDLE [--keyring FILE]", "what a bundle says of itself", \
+	{ "info", "BUNDLE [--keyring FILE] [-d DIR]...", "what a bundle says of itself", \
 	  PROG " info up.dray\n" PROG " info up.dray --keyring ops.pub --json\n", tool_cmd_info }, \
-	{ "list", "BUNDLE [-l] [--changed] [--why PATH]...", "the paths in a bundle: = same, m only attributes, " \
+	{ "list", "BUNDLE [-l] [--changed] [--why PATH]... [-d DIR]...", "the paths in a bundle: = same, m only attributes, " \
 	  "~ changed, t another type, > moved, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n" \
 	  PROG " list up.dray --why usr/bin/env\n", tool_cmd_list }, \
-	{ "verify", "BUNDLE --keyring FILE [--upstream KEYPRINT]", "check the signatures and every byte", \
+	{ "verify", "BUNDLE --keyring FILE [--upstream KEYPRINT] [-d DIR]...", "check the signatures and every byte", \
 	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }
 
 /** tool_bundle_open - open a bundle file: a regular file or a block device; the caller names it in messages

@@ -1,11 +1,22 @@
 /*
  * paths.c - paths that a person gives, looked up in a bundle: each stands for itself and all beneath it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "dray/path.h"
 
 #include "look.h"
+
+char *
+tool_folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return strdup(".");
+	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
 
 /* "./usr/bin/", "/usr/bin" and "usr/bin" are the same; empty: everything */
 static void
