@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct lines {
-	char *v[1200];
-	size_t n;
+	char **v;
+	size_t n, cap;
 	bool open;	/* no newline at the end */
 	bool cr;
 };
@@ -31,6 +31,7 @@ lines_free(struct lines *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		free(l->v[i]);
+	free(l->v);
 	*l = (struct lines){ .n = 0 };
 }
 
@@ -47,8 +48,8 @@ text_copy(const char *s)
 static void
 line_insert(struct lines *l, size_t at, const char *text)
 {
-	if (l->n == sizeof(l->v) / sizeof(l->v[0]))
-		return;
+	if (l->n == l->cap && (l->v = realloc(l->v, (l->cap = l->cap * 2 + 16) * sizeof(l->v[0]))) == NULL)
+		abort();
 	memmove(&l->v[at + 1], &l->v[at], (l->n - at) * sizeof(l->v[0]));
 	l->v[at] = text_copy(text);
 	l->n++;
@@ -77,9 +78,9 @@ any_line(unsigned kinds)
 static void
 copy_lines(const struct lines *from, struct lines *to)
 {
-	*to = *from;
+	*to = (struct lines){ .open = from->open, .cr = from->cr };
 	for (size_t i = 0; i < from->n; i++)
-		to->v[i] = text_copy(from->v[i]);
+		line_insert(to, i, from->v[i]);
 }
 
 static void
@@ -141,6 +142,25 @@ lines_text(const struct lines *l, size_t *len)
 	for (size_t i = 0; i < l->n; i++)
 		*len += (size_t)sprintf(p + *len, "%s%s%s", l->v[i], l->cr ? "\r" : "", l->open && i + 1 == l->n ? "" : "\n");
 	return p;
+}
+
+/* of a text without bytes of zero */
+static void
+lines_of(const char *p, size_t len, struct lines *l)
+{
+	size_t n;
+
+	*l = (struct lines){ .open = len > 0 && p[len - 1] != '\n' };
+	for (const char *end = p + len; p < end; p += n + 1) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		char *line;
+
+		n = (size_t)((nl == NULL ? end : nl) - p);
+		if ((line = strndup(p, n)) == NULL)
+			abort();
+		line_insert(l, l->n, line);
+		free(line);
+	}
 }
 
 struct triple {

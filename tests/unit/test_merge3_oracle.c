@@ -1,7 +1,7 @@
 /*
  * the three-way merge against GNU diff3: wherever that finds no conflict, or only equal changes, the bytes are the same
  *   DRAY_MERGE_TRIPLES=20000       so many generated triples instead of a few
- *   DRAY_MERGE_TREES=OLD:NEW       and all texts that two trees have at the same place and not alike, with edits of mine
+ *   DRAY_MERGE_TREES=OLD:NEW       and all texts that two trees have at the same place and not alike, edited in ten ways each
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,8 +16,6 @@
 #include "merge3_triples.h"
 #include "scratch.h"
 #include "test.h"
-
-enum { CONFLICT_LIKE = 1 };
 
 static char dir[] = "/tmp/dray-merge3-XXXXXX";
 static struct { size_t all, clean, settled, conflicts, wrong; } count;
@@ -116,7 +114,7 @@ static void
 generated_triples_merge_as_diff3_merges_them(void)
 {
 	const char *env = getenv("DRAY_MERGE_TRIPLES");
-	const unsigned long n = env != NULL ? strtoul(env, NULL, 10) : 1500;
+	const unsigned long n = env != NULL ? strtoul(env, NULL, 10) : 1000;
 	struct triple t;
 	char what[40];
 
@@ -132,11 +130,90 @@ generated_triples_merge_as_diff3_merges_them(void)
 	CHECK(count.clean > n / 4);
 }
 
+static char *trees;	/* "OLD", a zero byte, "NEW" */
+static const char *new_tree;
+
+/* what people do to a file: comment a line out, change one, add one, at a place of their own */
+static void
+edit_by_hand(struct lines *l, unsigned how)
+{
+	const size_t at = l->n == 0 ? 0 : pick((unsigned)l->n);
+	char text[64];
+
+	if (how == 0 || l->n == 0) {
+		line_insert(l, l->n, "# added here");
+	} else if (how == 1) {
+		line_insert(l, at, "option = here");
+	} else if (how == 2) {
+		line_remove(l, at);
+	} else {
+		snprintf(text, sizeof(text), "%s%.50s", how == 3 ? "#" : "", l->v[at]);
+		line_remove(l, at);
+		line_insert(l, at, how == 4 ? "changed here" : text);
+	}
+}
+
+static int
+one_pair(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	const char *rel = path + strlen(trees);
+	char other[4096];
+	struct triple t;
+	struct lines l;
+	struct stat so;
+
+	(void)where;
+	snprintf(other, sizeof(other), "%s%s", new_tree, rel);
+	if (kind != FTW_F || !S_ISREG(st->st_mode) || lstat(other, &so) != 0 || !S_ISREG(so.st_mode))
+		return 0;
+	t.p[1] = read_file(path, &t.len[1]);
+	t.p[2] = read_file(other, &t.len[2]);
+	t.p[0] = NULL;
+	if ((t.len[1] != t.len[2] || memcmp(t.p[1], t.p[2], t.len[1]) != 0) && memchr(t.p[1], '\0', t.len[1]) == NULL &&
+	    memchr(t.p[2], '\0', t.len[2]) == NULL) {
+		for (unsigned how = 0; how < 10; how++) {
+			lines_of(t.p[1], t.len[1], &l);
+			edit_by_hand(&l, how % 5);
+			if (how >= 5)
+				edit_by_hand(&l, pick(5));
+			free(t.p[0]);
+			t.p[0] = lines_text(&l, &t.len[0]);
+			lines_free(&l);
+			judge(&t, rel);
+		}
+	}
+	triple_free(&t);
+	return 0;
+}
+
+static void
+files_of_two_trees_merge_as_diff3_merges_them(void)
+{
+	char *colon;
+
+	count.all = count.clean = count.conflicts = count.settled = count.wrong = 0;
+	triples_state = 1;
+	trees = text_copy(getenv("DRAY_MERGE_TREES"));
+	colon = strchr(trees, ':');
+	CHECK(colon != NULL);
+	if (colon != NULL) {
+		*colon = '\0';
+		new_tree = colon + 1;
+		CHECK_EQ(nftw(trees, one_pair, 16, FTW_PHYS), 0);
+		printf("# %zu edits of files: %zu without conflict, %zu with (%zu of them settled), %zu wrong\n", count.all,
+		    count.clean, count.conflicts, count.settled, count.wrong);
+	}
+	CHECK_EQ(count.wrong, 0);
+	free(trees);
+}
+
 int
 main(void)
 {
 	if (mkdtemp(dir) == NULL)
 		return 1;
 	RUN(generated_triples_merge_as_diff3_merges_them);
+	if (getenv("DRAY_MERGE_TREES") != NULL)
+		RUN(files_of_two_trees_merge_as_diff3_merges_them);
 	return scratch_remove(dir) == 0 ? test_done() : 1;
 }
