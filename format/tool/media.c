@@ -161,7 +161,7 @@ open_volumes(struct tool_media *m, struct dray_err *e)
 	struct dray_volume *v;
 	char name[NAME_CAP];
 
-	if (have(m, m->first, m->end) != count)
+	if (count < 2 || have(m, m->first, m->end) != count)
 		return incomplete(m, e);
 	if ((v = calloc(count, sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");

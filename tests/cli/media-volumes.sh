@@ -159,3 +159,18 @@ for bad in '--size 1G:fits as it is: nothing to split' '--size 100:--size takes 
 	want_status "$([ "${bad#*nowhere}" = "$bad" ] && echo 2 || echo 1)"
 	want_text "${bad#*:}" err
 done
+
+# a stick that is pulled while it is read: 33 with the volume; another copy of the same goes on
+command -v strace >/dev/null || exit 0
+rm -rf root && cp -a old root
+run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -P "$T/s1/up.part5of6" -e trace=pread64 \
+    -e inject=pread64:error=EIO:when=2+ "$INSTALL" apply s1 -d s2 -d s3 --root root --keyring ops.pub
+want_status 33
+want_text 'the medium stopped answering at byte' err
+want_text 'in s1/up.part5of6' err
+same_tree root old
+mkdir other
+run "$DRAY" split up.dray --size 9k -d other
+run "$INSTALL" apply other --root root --keyring ops.pub
+want_status 0
+same_tree root new
