@@ -66,7 +66,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(FUZZ_C))
 BENCH := $(patsubst tests/bench/%.c,$(OUT)/bench/%,$(BENCH_C))
 
 FORMAT_LIBS := -lzstd -lcrypto -ljson-c
-BUILDER_LIBS := $(FORMAT_LIBS) -larchive -ldivsufsort -lz -lcurl $(if $(filter Linux,$(OS)),-lresolv)
+BUILDER_LIBS := $(FORMAT_LIBS) -larchive -ldivsufsort -lz -lbz2 -lcurl $(if $(filter Linux,$(OS)),-lresolv)
 # the static installer; a sanitizer cannot be linked statically, so SAN builds are dynamic.
 # no_network.o stands first and keeps sockets and resolver of the C library out (see there).
 INSTALLER_LD :=
@@ -126,7 +126,7 @@ $(OUT)/unit/%: $(OUT)/tests/unit/%.o $(INSTLIB) $(BUILDLIB) $(TOOLLIB) $(LIB)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
 # with SAN=fuzzer the main is libFuzzer's; otherwise one that replays files, so that any compiler will do
-$(OUT)/fuzz/%: $(OUT)/tests/fuzz/%.o $(if $(findstring fuzzer,$(SAN)),,$(OUT)/tests/fuzz/replay_main.o) $(LIB)
+$(OUT)/fuzz/%: $(OUT)/tests/fuzz/%.o $(if $(findstring fuzzer,$(SAN)),,$(OUT)/tests/fuzz/replay_main.o) $(BUILDLIB) $(TOOLLIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)

@@ -165,8 +165,9 @@ static int
 load(const struct build_opts *o, const struct build_input *in, struct build_release **out, struct dray_err *e)
 {
 	struct tool_progress p;
+	struct build_release *all[2 * DRAY_MAX_BASES + 1];
 	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .filter = &o->filter, .xattrs = &o->xattrs,
-		.mounts = &o->mounts, .fbsd = &o->fbsd, .history = in->all_states, .owner = o->owner.n > 0 || o->owner.as_root ? &o->owner : NULL,
+		.mounts = &o->mounts, .fbsd = &o->fbsd, .history = in->all_states, .beside = all, .owner = o->owner.n > 0 || o->owner.as_root ? &o->owner : NULL,
 		.progress = tool_progress_at, .ctx = &p };
 	char *dir = temp_dir(o);
 	int rc;
@@ -174,6 +175,8 @@ load(const struct build_opts *o, const struct build_input *in, struct build_rele
 	if (dir == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	so.spool_dir = dir;
+	for (; out == NULL && so.n_beside < o->n_inputs; so.n_beside++)
+		all[so.n_beside] = o->inputs[so.n_beside].release;
 	tool_progress_begin(&p, o->common, out != NULL ? "read" : "fetch", 0);
 	rc = out != NULL ? build_source_load(in->spec, &so, out, e) : in->release->fetch(in->release, &so, e);
 	tool_progress_end(&p, rc == 0);
@@ -363,9 +366,8 @@ pack(const struct build_opts *o, struct build_result *r, struct build_resolved *
 		bases[i] = o->bases[i].in != NULL ? o->bases[i].in->release : r->history;
 	if (build_resolve(r->target, bases, o->n_bases, rs, e) != 0)
 		return -1;
-	if ((dir = temp_dir(o)) == NULL)
+	if ((po.dir = dir = temp_dir(o)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	po.dir = dir;
 	rc = build_pack(*rs, &po, &r->packed, e);
 	free(dir);
 	return rc;

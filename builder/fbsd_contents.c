@@ -2,9 +2,12 @@
  * fbsd_contents.c - contents of a release: those that a build needs from what is here, from the store or from the server
  * into the spool.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/arena.h"
+#include "builder/fbsd_bring.h"
 #include "builder/fbsd_contents.h"
 #include "builder/fbsd_have.h"
 #include "builder/spool.h"
@@ -162,18 +165,64 @@ take_what_is_here(struct build_fbsd_source *s, const struct build_fbsd_want *v, 
 	return 0;
 }
 
+/* a patch of no use costs nothing but its bytes: a word, and the content comes whole */
+static int
+note_wrong(void *ctx, const struct build_fbsd_pair *p, const char *why, struct dray_err *e)
+{
+	struct build_release *r = ctx;
+	struct build_notice n = { .path = build_arena_copy(&r->arenas[0], p->path, p->path_len), .len = p->path_len };
+	char text[sizeof(e->text) + 40];
+
+	snprintf(text, sizeof(text), "a patch of no use: %s", why);
+	n.why = build_arena_copy(&r->arenas[0], text, strlen(text));
+	return n.path == NULL || n.why == NULL ? dray_fail(e, DRAY_E_IO, "out of memory") : build_release_note(r, &n, e);
+}
+
+/* of all releases of the build that come from the same server, one may have contents that the server's patches start from */
+static int
+find_pairs(const struct build_fbsd_source *s, struct build_fbsd_pairs *pairs, struct dray_err *e)
+{
+	struct build_fbsd_meta **from = calloc(s->o->n_beside + 1, sizeof(struct build_fbsd_meta *));
+	size_t n = 0;
+	int rc;
+
+	if (from == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; i < s->o->n_beside; i++)
+		if (s->o->beside[i]->open == build_fbsd_content)
+			from[n++] = ((const struct build_fbsd_source *)s->o->beside[i]->source)->meta;
+	rc = build_fbsd_pairs_of(pairs, s->meta, from, n, &s->fo->parts, e);
+	free(from);
+	return rc;
+}
+
+static int
+bring(struct build_fbsd_source *s, struct build_release *r, const struct build_fbsd_want *v, size_t n, struct dray_err *e)
+{
+	const struct build_fbsd_patch_opts wrong = { .wrong = note_wrong, .ctx = r };
+	struct build_fbsd_pairs pairs = { .v = NULL };
+	struct build_fbsd_brought got = { .fetched = 0 };
+	int rc = find_pairs(s, &pairs, e);
+
+	if (rc == 0)
+		rc = build_fbsd_bring(&s->server, s->meta, v, n, &pairs, &wrong, &got, e);
+	build_fbsd_pairs_free(&pairs);
+	build_notices_sort(r);
+	r->came = (struct build_came){ s->fetched, got.fetched, got.patched.n, got.patched.bytes };
+	return rc;
+}
+
 static int
 fetch_into(struct build_fbsd_source *s, struct build_release *r, struct build_fbsd_want *v, size_t n, struct dray_err *e)
 {
 	struct held *held = calloc(n + 1, sizeof(*held));
-	size_t fetched;
 	int rc;
 
 	if (held == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	rc = take_what_is_here(s, v, n, e);
 	if (rc == 0)
-		rc = build_fbsd_pull(&s->server, v, n, &fetched, e);
+		rc = bring(s, r, v, n, e);
 	if (rc == 0)
 		rc = spool_all(s, v, n, held, e);
 	for (size_t i = 0; rc == 0 && i < r->n; i++) {

@@ -1,8 +1,9 @@
 /*
- * fbsd_mirror.c - from the store to the layout of a server: RELEASE/ARCH/{pub.ssl,latest.ssl,t,m,f}.
+ * fbsd_mirror.c - from the store to the layout of a server: RELEASE/ARCH/{pub.ssl,latest.ssl,t,m,f,bp}, to-RELEASE/ARCH/bp.
  */
 #include <sys/stat.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -157,29 +158,129 @@ write_all(struct mirror *w, const struct build_fbsd_meta *m, const struct build_
 	return write_text(w, "pub.ssl", &m->key, e) != 0 ? -1 : write_text(w, "latest.ssl", &m->sig, e);
 }
 
+/* the folder @path beneath @dir, made if need be */
+static int
+open_folder(struct mirror *w, const char *dir, const char *path, char **full, struct dray_err *e)
+{
+	char quoted[300];
+
+	if (asprintf(full, "%s/%s", dir, path) == -1) {
+		*full = NULL;
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	}
+	if (build_make_dirs(*full) == 0)
+		w->dir = open(*full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->dir == -1) {
+		dray_fail_errno(e, "cannot be used");
+		return dray_wrap(e, "%s", dray_quote(*full, strlen(*full), quoted, sizeof(quoted)));
+	}
+	(void)build_temp_clean(w->dir);
+	return 0;
+}
+
+/* @rc: what became of it so far */
+static int
+close_folder(struct mirror *w, char *full, int rc, struct dray_err *e)
+{
+	char quoted[300];
+
+	if (w->dir == -1) {
+		free(full);
+		return -1;
+	}
+	assert(full != NULL);
+	if (rc == 0 && fsync(w->dir) != 0 && errno != EINVAL)
+		rc = dray_fail_errno(e, "cannot be synced");
+	close(w->dir);
+	if (rc != 0)
+		dray_wrap(e, "%s", dray_quote(full, strlen(full), quoted, sizeof(quoted)));
+	free(full);
+	return rc;
+}
+
 int
 build_fbsd_mirror(const char *dir, struct build_fbsd_server *s, const struct build_fbsd_meta *m,
     const struct build_fbsd_want *v, size_t n, struct dray_err *e)
 {
 	struct mirror w = { .dir = -1, .s = s, .fd = -1 };
-	char quoted[300], *path = NULL;
-	int rc = -1;
+	char *path;
+	int rc = open_folder(&w, dir, m->dir, &path, e);
 
-	if (asprintf(&path, "%s/%s", dir, m->dir) == -1)
+	return close_folder(&w, path, rc == 0 ? write_all(&w, m, v, n, e) : -1, e);
+}
+
+struct patches {		/* of one folder */
+	struct mirror w;
+	const struct build_fbsd_patch_opts *wrong;
+};
+
+static void
+patch_name(const struct build_fbsd_pair *p, char name[130])
+{
+	dray_hex(p->from, 32, name);
+	name[64] = '-';
+	dray_hex(p->to, 32, name + 65);
+}
+
+static int
+keep_patch(void *ctx, const struct build_fbsd_pair *p, int fd, struct dray_err *e)
+{
+	struct patches *x = ctx;
+	char name[130];
+
+	patch_name(p, name);
+	return copy(&x->w, fd, name, e) != 0 ? dray_wrap(e, "%s", name) : 0;
+}
+
+static int
+wrong_patch(void *ctx, const struct build_fbsd_pair *p, const char *why, struct dray_err *e)
+{
+	const struct patches *x = ctx;
+
+	return x->wrong->wrong(x->wrong->ctx, p, why, e);
+}
+
+/* those that are within the release, or across; such that stand there already are left out */
+static int
+write_patches(struct patches *x, const struct build_fbsd_meta *m, const struct build_fbsd_pairs *pairs, bool cross,
+    struct build_fbsd_patched *done, struct dray_err *e)
+{
+	const struct build_fbsd_patch_opts o = { .limited = true, .keep = keep_patch, .wrong = wrong_patch, .ctx = x };
+	struct build_fbsd_pairs some = { .v = calloc(pairs->n + 1, sizeof(*some.v)) };
+	struct stat st;
+	char name[130];
+	int rc;
+
+	if (some.v == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	if (build_make_dirs(path) == 0)
-		w.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (w.dir == -1) {
-		dray_fail_errno(e, "cannot be used");
-	} else {
-		(void)build_temp_clean(w.dir);
-		rc = write_all(&w, m, v, n, e);
-		if (rc == 0 && fsync(w.dir) != 0 && errno != EINVAL)
-			rc = dray_fail_errno(e, "cannot be synced");
-		close(w.dir);
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct build_fbsd_pair *p = &pairs->v[i];
+
+		patch_name(p, name);
+		if (p->cross == cross && p->chance != BUILD_FBSD_ANY && fstatat(x->w.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			some.v[some.n++] = *p;
 	}
-	if (rc != 0)
-		dray_wrap(e, "%s", dray_quote(path, strlen(path), quoted, sizeof(quoted)));
-	free(path);
+	rc = build_fbsd_patch(x->w.s, m, &some, &o, done, e);
+	build_fbsd_pairs_free(&some);
 	return rc;
+}
+
+int
+build_fbsd_mirror_patches(const char *dir, struct build_fbsd_server *s, const struct build_fbsd_meta *m,
+    const struct build_fbsd_pairs *pairs, const struct build_fbsd_patch_opts *wrong, struct build_fbsd_patched *done,
+    struct dray_err *e)
+{
+	for (int cross = 0; cross < 2; cross++) {
+		struct patches x = { .w = { .dir = -1, .s = s, .fd = -1 }, .wrong = wrong };
+		char path[200], *full;
+		int rc;
+
+		snprintf(path, sizeof(path), "%s%s/bp", cross ? "to-" : "", m->dir);
+		rc = open_folder(&x.w, dir, path, &full, e);
+		if (rc == 0)
+			rc = write_patches(&x, m, pairs, cross != 0, done, e);
+		if (close_folder(&x.w, full, rc, e) != 0)
+			return -1;
+	}
+	return 0;
 }

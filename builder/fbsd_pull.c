@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builder/fbsd_flight.h"
 #include "builder/fbsd_pull.h"
 #include "dray/fbsd.h"
 #include "dray/num.h"
@@ -15,13 +16,8 @@ struct pulling {
 	struct build_fbsd_server *s;
 	const struct build_fbsd_want *v;
 	size_t n, next, fetched;
-	struct flight *all, *idle;
-};
-
-struct flight {			/* one request under way */
-	struct build_get g;
-	struct build_fbsd_new file;
-	struct flight *next, *next_idle;
+	enum build_fbsd_state *state;	/* or NULL */
+	struct build_fbsd_flights flights;
 };
 
 static uint64_t
@@ -76,47 +72,45 @@ judge(struct build_fbsd_server *s, const struct build_fbsd_want *w, int fd, cons
 	return dray_fail(e, DRAY_E_FORMAT, "does not hash to its name but to %s", dray_hex(sum, 32, hex));
 }
 
-static int
-tell_wrong(const struct pulling *p, const struct flight *f, struct dray_err *e)
+static void
+name_path(const struct build_fbsd_want *w, struct dray_err *e)
 {
-	const struct build_fbsd_want *w = &p->v[f->g.key];
-	char url[300], path[300];
+	char path[300];
 
-	dray_wrap(e, "%s", build_fetch_url(p->s->fetch, f->g.path, url, sizeof(url)));
 	if (w->path != NULL)
 		dray_wrap(e, "%s of %s", dray_quote(w->path, w->path_len, path, sizeof(path)), w->dir);
-	return dray_hint(e, "the server holds something else than it says: nothing was made of it");
 }
 
-static struct flight *
-idle_flight(struct pulling *p)
+int
+build_fbsd_lacks(const struct build_fbsd_server *s, const struct build_fbsd_want *w, bool patches, struct dray_err *e)
 {
-	struct flight *f = p->idle;
+	char url[300], path[400];
 
-	if (f != NULL) {
-		p->idle = f->next_idle;
-		return f;
-	}
-	if ((f = malloc(sizeof(*f))) != NULL) {
-		f->next = p->all;
-		p->all = f;
-	}
-	return f;
+	path_of(w, path);
+	dray_fail(e, DRAY_E_IO, "the server has no %s%s", build_fetch_url(s->fetch, path, url, sizeof(url)),
+	    patches ? ", nor a patch that makes it" : "");
+	name_path(w, e);
+	return dray_hint(e, "it must be there; a mirror may be incomplete: try another --server");
+}
+
+static int
+tell_wrong(const struct pulling *p, const struct build_fbsd_flight *f, struct dray_err *e)
+{
+	char url[300];
+
+	dray_wrap(e, "%s", build_fetch_url(p->s->fetch, f->g.path, url, sizeof(url)));
+	name_path(&p->v[f->g.key], e);
+	return dray_hint(e, "the server holds something else than it says: nothing was made of it");
 }
 
 static int
 take_flight(struct pulling *p, size_t i, struct build_get **g, struct dray_err *e)
 {
-	struct flight *f = idle_flight(p);
+	struct build_fbsd_flight *f = build_fbsd_flight_take(&p->flights, i, most(p->v[i].kind), e);
 
 	if (f == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	f->g = (struct build_get){ .key = i, .max = most(p->v[i].kind) };
-	f->file.fd = -1;
-	path_of(&p->v[i], f->g.path);
-	if (build_fbsd_store_new(p->s->store, &f->file, e) != 0)
 		return -1;
-	f->g.fd = f->file.fd;
+	path_of(&p->v[i], f->g.path);
 	*g = &f->g;
 	return 1;
 }
@@ -129,6 +123,8 @@ next_one(void *ctx, struct build_get **g, struct dray_err *e)
 
 	for (; p->next < p->n; p->next++) {
 		build_fbsd_name(p->v[p->next].kind, p->v[p->next].sha256, name);
+		if (p->state != NULL && p->state[p->next] != BUILD_FBSD_ASK)
+			continue;
 		if (!build_fbsd_store_has(p->s->store, name))
 			return take_flight(p, p->next++, g, e);
 	}
@@ -136,7 +132,7 @@ next_one(void *ctx, struct build_get **g, struct dray_err *e)
 }
 
 static int
-arrived(struct pulling *p, struct flight *f, struct dray_err *e)
+arrived(struct pulling *p, struct build_fbsd_flight *f, struct dray_err *e)
 {
 	const struct build_gunzip nobody = { .put = NULL };
 	const struct build_fbsd_want *w = &p->v[f->g.key];
@@ -160,41 +156,34 @@ static int
 done_one(void *ctx, struct build_get *g, enum build_got got, const struct dray_err *why, struct dray_err *e)
 {
 	struct pulling *p = ctx;
-	struct flight *f = (struct flight *)(void *)g;	/* its first member */
-	char url[300];
+	struct build_fbsd_flight *f = build_fbsd_flight_of(g);
 	int rc = -1;
 
 	if (got == BUILD_GOT_ALL) {
 		if ((rc = arrived(p, f, e)) == 1)
 			return 1;
-	} else if (got == BUILD_GOT_NONE) {
-		dray_fail(e, DRAY_E_IO, "the server has no %s", build_fetch_url(p->s->fetch, g->path, url, sizeof(url)));
-		dray_hint(e, "it must be there; a mirror may be incomplete: try another --server");
-	} else {
+	} else if (got == BUILD_GOT_ERROR) {
 		*e = *why;
+	} else if (p->state != NULL) {
+		p->state[g->key] = BUILD_FBSD_LACKING;
+		rc = 0;
+	} else {
+		rc = build_fbsd_lacks(p->s, &p->v[g->key], false, e);
 	}
-	build_fbsd_store_forget(p->s->store, &f->file);
-	f->next_idle = p->idle;
-	p->idle = f;
+	build_fbsd_flight_end(&p->flights, f);
 	return rc;
 }
 
 int
-build_fbsd_pull(struct build_fbsd_server *s, const struct build_fbsd_want *v, size_t n, size_t *n_fetched,
-    struct dray_err *e)
+build_fbsd_pull(struct build_fbsd_server *s, const struct build_fbsd_want *v, size_t n, enum build_fbsd_state *state,
+    size_t *n_fetched, struct dray_err *e)
 {
-	struct pulling p = { .s = s, .v = v, .n = n };
+	struct pulling p = { .s = s, .v = v, .n = n, .state = state, .flights = { .store = s->store } };
 	const struct build_fetch_flow flow = { next_one, done_one, &p };
 	int rc = build_fetch_run(s->fetch, &flow, e);
 
-	while (p.all != NULL) {
-		struct flight *f = p.all;
-
-		p.all = f->next;
-		build_fbsd_store_forget(s->store, &f->file);
-		free(f);
-	}
-	*n_fetched = p.fetched;
+	build_fbsd_flights_free(&p.flights);
+	*n_fetched += p.fetched;
 	return rc;
 }
 
@@ -203,13 +192,13 @@ build_fbsd_object(struct build_fbsd_server *s, const struct build_fbsd_want *w, 
     uint64_t *size, struct dray_err *e)
 {
 	char name[100];
-	size_t n;
+	size_t n = 0;
 
 	build_fbsd_name(w->kind, w->sha256, name);
 	for (unsigned turn = 0;; turn++) {
 		int fd, rc;
 
-		if (build_fbsd_pull(s, w, 1, &n, e) != 0)
+		if (build_fbsd_pull(s, w, 1, NULL, &n, e) != 0)
 			return -1;
 		if ((fd = build_fbsd_store_object(s->store, name)) == -1)
 			return dray_fail_errno(e, "%s/%s", build_fbsd_store_path(s->store), name);

@@ -31,14 +31,24 @@ struct build_fbsd_want {
 	size_t path_len;
 };
 
+enum build_fbsd_state {		/* of a want */
+	BUILD_FBSD_ASK,
+	BUILD_FBSD_LATER,		/* not to be asked for */
+	BUILD_FBSD_LACKING,		/* the server has none */
+};
+
 /**
  * build_fbsd_pull - bring all of @v into the store; what stands there under its name is left as it is
- * @n_fetched: how many came from the server
+ * @state: NULL: what is not there is an error. Else one for each, and none of it is asked for but BUILD_FBSD_ASK
+ * @n_fetched: how many came from the server, counted on
  * Errors: DRAY_E_FORMAT: what the server sends does not hash to its name, twice; with URL, release and path.
  * DRAY_E_IO: not there, or no answer, with URL; DRAY_E_SIGNAL.
  */
 DRAY_MUST_CHECK int build_fbsd_pull(struct build_fbsd_server *s, const struct build_fbsd_want *v, size_t n,
-    size_t *n_fetched, struct dray_err *e);
+    enum build_fbsd_state *state, size_t *n_fetched, struct dray_err *e);
+
+/** build_fbsd_lacks - fail: the server has no @w; @patches: nor a patch for it */
+int build_fbsd_lacks(const struct build_fbsd_server *s, const struct build_fbsd_want *w, bool patches, struct dray_err *e);
 
 /**
  * build_fbsd_object - one of them, inflated, checked, and put; fetched if the store has none or a damaged one

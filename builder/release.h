@@ -60,6 +60,12 @@ struct build_facts {			/* what a source knows of the release as a whole */
 	uint64_t eol;			/* end of life, seconds since 1970; 0: not known */
 };
 
+struct build_came {			/* what was fetched for a release */
+	uint64_t bytes;			/* lists included */
+	size_t whole, patched;		/* contents: as they are, and by patches */
+	uint64_t patch_bytes;
+};
+
 /* where the bytes of a content stand: @len bytes at @at of @fd */
 struct build_reader {
 	int fd;
@@ -80,6 +86,7 @@ struct build_release {
 	char (*part_names)[65];		/* its own components, ascending; malloc'ed */
 	size_t n_parts;
 	const struct build_facts *facts;	/* in an arena; NULL: the source knows nothing */
+	struct build_came came;
 	struct build_release **sources;	/* of a history that was joined: borrowed releases that hold the contents; else NULL */
 
 	/* set by the source; open may be called from several threads at once, and what it gives stays as it was read */
@@ -99,6 +106,8 @@ struct build_scan_opts {
 	const struct build_patterns *xattrs;	/* names of attributes taken besides the usual ones; may be NULL */
 	const struct build_fbsd_opts *fbsd;	/* freebsd-update: server, key, store, components */
 	bool history;			/* freebsd-update: all states at all patch levels instead of the newest */
+	struct build_release *const *beside;	/* fetch: all releases of the build, @n_beside of them */
+	size_t n_beside;
 	const struct build_patterns *mounts;	/* dir: other file systems that are entered; may be NULL */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes; may be NULL */
 	void *ctx;

@@ -155,10 +155,28 @@ json_packed(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_bool(x, "read_only", build_cache_read_only(r->cache));
 }
 
+/* what came from servers for all sources */
+static struct build_came
+all_came(const struct build_opts *o)
+{
+	struct build_came all = { .bytes = 0 };
+
+	for (size_t i = 0; i < o->n_inputs; i++) {
+		const struct build_came *c = &o->inputs[i].release->came;
+
+		all.bytes += c->bytes;
+		all.whole += c->whole;
+		all.patched += c->patched;
+		all.patch_bytes += c->patch_bytes;
+	}
+	return all;
+}
+
 static int
 report_json(const struct build_opts *o, const struct build_result *r, struct dray_err *e)
 {
 	struct dray_json *j = dray_json_new_obj(), *x;
+	const struct build_came came = all_came(o);
 	char hex[65];
 
 	dray_json_set_path(j, "bundle", o->output, strlen(o->output));
@@ -186,6 +204,11 @@ report_json(const struct build_opts *o, const struct build_result *r, struct dra
 	dray_json_set_int(x, "notes", (int64_t)r->sizes.notes);
 	dray_json_set_int(x, "slot", (int64_t)r->sizes.slot);
 	dray_json_set_int(x, "container", (int64_t)r->sizes.container);
+	x = dray_json_set_obj(j, "fetched");
+	dray_json_set_int(x, "bytes", (int64_t)came.bytes);
+	dray_json_set_int(x, "contents", (int64_t)(came.whole + came.patched));
+	dray_json_set_int(x, "patched", (int64_t)came.patched);
+	dray_json_set_int(x, "patch_bytes", (int64_t)came.patch_bytes);
 	x = dray_json_set_obj(j, "milliseconds");
 	dray_json_set_int(x, "read", r->scan_ms);
 	dray_json_set_int(x, "compare", r->packed->look_ms);
@@ -272,6 +295,20 @@ print_from(const struct build_opts *o)
 }
 
 static void
+print_came(const struct build_opts *o)
+{
+	struct build_came c = all_came(o);
+	size_t n = c.whole + c.patched;
+	char all[32], patches[32];
+
+	if (c.bytes == 0)
+		return;
+	printf("  fetched    %zu content%s, %s\n", n, n == 1 ? "" : "s", tool_human(c.bytes, all));
+	if (c.patched > 0)
+		printf("             %zu of them by patches, %s\n", c.patched, tool_human(c.patch_bytes, patches));
+}
+
+static void
 report_text(const struct build_opts *o, const struct build_result *r)
 {
 	char quoted[300], print[40], h1[32], h2[32], h3[32];
@@ -286,6 +323,7 @@ report_text(const struct build_opts *o, const struct build_result *r)
 	if (o->n_bases == 0)
 		printf("  from       nothing: this bundle installs into an empty tree\n");
 	print_from(o);
+	print_came(o);
 	tool_counts_print(c);
 	if (left_out > 0)
 		printf("  left out   %zu path%s of the sources, as asked (-v names them)\n", left_out, left_out == 1 ? "" : "s");

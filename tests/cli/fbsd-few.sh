@@ -33,7 +33,8 @@ levels() {	# STORE FILE [ARG...]
 }
 fbsd_serve site
 levels store up.dray
-sed -n "s|.*GET /$R/f/\([0-9a-f]*\).gz .*|\1|p" site/nginx.access | sort >asked
+sed -n "s|.*GET /$R/f/\([0-9a-f]*\).gz .*|\1|p; s|.*GET /$R/bp/[0-9a-f]*-\([0-9a-f]*\) HTTP/1.1\" 200 .*|\1|p" site/nginx.access |
+    sort >asked
 want_same differ asked
 [ "$(wc -l <asked)" -lt "$(find site/$R/f -name '*.gz' | wc -l)" ] && ok "$(wc -l <asked) contents" || fail 'all was fetched'
 
