@@ -31,6 +31,8 @@ static const struct tool_cmd cmds[] = {
 	  "dray split up.dray --size fat32 -d /media/s1 -d /media/s2\n", build_cmd_split },
 	{ "join", "VOLUME -o FILE [-d DIR]...", "make one file of the volumes of a bundle; to install it needs no joining",
 	  "dray join /media/s1 -d /media/s2 -o up.dray\n", build_cmd_join },
+	{ "copy", "BUNDLE DIR [--check]", "put a bundle on a medium, with the installer and a sheet that tells how; read it back",
+	  "dray copy up.dray /media/stick --check\n", build_cmd_copy },
 	{ "extract", "BUNDLE [PATH]... -C DIR [--base SOURCE]... [--keyring FILE]...",
 	  "write paths of the release beneath a folder",
 	  "dray extract up.dray -C new --base dir:old --keyring ops.pub\ndray extract up.dray etc/fstab -C /tmp/look\n",

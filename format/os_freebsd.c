@@ -162,15 +162,19 @@ os_fs(int fd, struct dray_fs *fs)
 }
 
 int
-os_self_exe(void)
+os_self_path(char *buf, size_t cap)
 {
 	const int mib[4] = { CTL_KERN, KERN_PROC, KERN_PROC_PATHNAME, -1 };
-	char path[PATH_MAX];
-	size_t len = sizeof(path);
 
-	if (sysctl(mib, 4, path, &len, NULL, 0) != 0)
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return sysctl(mib, 4, buf, &cap, NULL, 0);
+}
+
+int
+os_self_exe(void)
+{
+	char path[PATH_MAX];
+
+	return os_self_path(path, sizeof(path)) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 unsigned

@@ -280,6 +280,21 @@ os_self_exe(void)
 	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 }
 
+int
+os_self_path(char *buf, size_t cap)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, cap);
+
+	if (n < 0)
+		return -1;
+	if ((size_t)n >= cap) {
+		errno = ERANGE;
+		return -1;
+	}
+	buf[n] = '\0';
+	return 0;
+}
+
 unsigned
 os_cpus(void)
 {

@@ -40,6 +40,7 @@ int os_syncfs(int fd);			/* ENOSYS: cannot */
 int os_open_beneath(int dir, const char *path, int flags);	/* openat2, no symlink anywhere; ENOSYS: cannot */
 int os_open_walk(int dir, const char *name);	/* one part, a directory, no symlink; only to walk through: no read permission asked */
 int os_self_exe(void);			/* read-only handle of the running program */
+int os_self_path(char *buf, size_t cap);	/* where its file lies, NUL-terminated; ERANGE: @cap is too small */
 void os_lean_heap(void);			/* freed memory goes back to the system at once; call before any thread starts */
 unsigned os_cpus(void);			/* processors this process may use, >= 1 */
 const char *os_name(void);		/* "linux", "freebsd": the `os` of a descriptor */
