@@ -1,7 +1,7 @@
 /*
  * evidence_list.c - the list of paths of one run, written and read. Each path shares its beginning with the one before.
  *
- *    0 8 "DRAYLIST"   8 4 version 1   12 4 number of rows, then for each row
+ *    0 8 "DRAYLIST"   8 4 version 1, or 2 where a row has a flag above 8   12 4 number of rows, then for each row
  *    1 change   1 flags   2 bytes shared with the path before   2 bytes that follow   these bytes   before   after
  * A side: 1 type; unless absent 1 has, then 4 mode, 4 uid, 4 gid as far as had; of files and symlinks 32 SHA-256.
  */
@@ -13,6 +13,7 @@
 #include "dray/num.h"
 
 #define HEADER 16u
+#define FLAGS_2 (DRAY_EV_MERGED | DRAY_EV_OWN_ATTRS)
 #define FLAGS (DRAY_EV_PARKED | DRAY_EV_EDIT | DRAY_EV_ATTRS | DRAY_EV_CONFIG)
 #define HAS (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID)
 
@@ -109,6 +110,8 @@ dray_ev_add(struct dray_ev_writer *w, const struct dray_ev_row *row, struct dray
 		memcpy(p + 6, row->path + shared, rest);
 		put_side(put_side(p + 6 + rest, &row->before), &row->after);
 	}
+	if ((row->flags & FLAGS_2) != 0)
+		w->version = 2;
 	w->len += n;
 	memcpy(w->path, row->path, row->len);
 	w->last = row->len;
@@ -127,7 +130,7 @@ dray_ev_end(struct dray_ev_writer *w, struct dray_err *e)
 	if (w->dry)
 		return 0;
 	memcpy(w->p, magic, sizeof(magic));
-	dray_put_u32(w->p + 8, 1);
+	dray_put_u32(w->p + 8, w->version == 2 ? 2 : 1);
 	dray_put_u32(w->p + 12, w->rows);
 	return 0;
 }
@@ -149,13 +152,13 @@ int
 dray_ev_open(struct dray_ev_reader *r, const uint8_t *p, size_t len, struct dray_err *e)
 {
 	const uint8_t *m;
-	uint32_t version;
 
 	*r = (struct dray_ev_reader){ .c = { .p = p, .left = len } };
 	if (!dray_cursor_bytes(&r->c, sizeof(magic), &m) || memcmp(m, magic, sizeof(magic)) != 0 ||
-	    !dray_cursor_u32(&r->c, &version) || !dray_cursor_u32(&r->c, &r->left))
+	    !dray_cursor_u32(&r->c, &r->version) || !dray_cursor_u32(&r->c, &r->left))
 		return dray_fail(e, DRAY_E_FORMAT, "not a list of paths");
-	return version == 1 ? 0 : dray_fail(e, DRAY_E_NEWER, "a list of paths of version %u", (unsigned)version);
+	return r->version == 1 || r->version == 2 ? 0 :
+	    dray_fail(e, DRAY_E_NEWER, "a list of paths of version %u", (unsigned)r->version);
 }
 
 static bool
@@ -193,7 +196,7 @@ dray_ev_next(struct dray_ev_reader *r, struct dray_ev_row *row, struct dray_err 
 	if (r->left == 0)
 		return r->c.left == 0 ? 0 : damaged(r, e);
 	if (!dray_cursor_u8(&r->c, &change) || change == 0 || strchr(DRAY_EV_CHANGES, change) == NULL ||
-	    !dray_cursor_u8(&r->c, &row->flags) || (row->flags & ~FLAGS) != 0 || !dray_cursor_u16(&r->c, &shared) ||
+	    !dray_cursor_u8(&r->c, &row->flags) || (row->flags & ~(r->version == 2 ? FLAGS | FLAGS_2 : FLAGS)) != 0 || !dray_cursor_u16(&r->c, &shared) ||
 	    !dray_cursor_u16(&r->c, &rest) || shared > was || (size_t)shared + rest >= sizeof(r->path) ||
 	    !dray_cursor_bytes(&r->c, rest, &tail))
 		return damaged(r, e);

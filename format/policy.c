@@ -6,10 +6,12 @@
 
 #include "dray/glob.h"
 #include "dray/json.h"
+#include "dray/num.h"
 #include "dray/policy.h"
 
 static const char *const action_name[] = { [DRAY_ACT_IGNORE] = "ignore", [DRAY_ACT_MINE] = "mine", [DRAY_ACT_THEIRS] = "theirs",
-	[DRAY_ACT_STRICT] = "strict", [DRAY_ACT_RESTORE] = "restore", [DRAY_ACT_REDIRECT] = "redirect" };
+	[DRAY_ACT_STRICT] = "strict", [DRAY_ACT_RESTORE] = "restore", [DRAY_ACT_REDIRECT] = "redirect", [DRAY_ACT_MERGE] = "merge",
+	[DRAY_ACT_KEEP_METADATA] = "keep-metadata", [DRAY_ACT_USE] = "use" };
 static const struct { const char *name; uint8_t when; } whens[] = {
 	{ "added", DRAY_WHEN_ADDED }, { "removed", DRAY_WHEN_REMOVED }, { "changed", DRAY_WHEN_CHANGED },
 };
@@ -51,11 +53,56 @@ about_one(enum dray_action a)
 	return a == DRAY_ACT_RESTORE || a == DRAY_ACT_REDIRECT;
 }
 
-/* one rule more; @pattern is kept as a pointer */
+/* a rule as it is written; what is not there has no @p */
+struct written {
+	struct word pattern, action, sha256, when, validate;
+	bool keep_metadata;
+};
+
+/* a command is told apart by blanks alone, no shell sees it */
 static int
-add(struct dray_policy *p, struct word pattern, struct word action, struct word when, struct dray_err *e)
+check_command(const struct written *w, enum dray_action a, struct dray_err *e)
+{
+	bool file = false;
+
+	if (a != DRAY_ACT_MERGE && a != DRAY_ACT_USE)
+		return dray_fail(e, DRAY_E_USAGE, "validate goes with merge or use");
+	for (size_t i = 0; i + 1 < w->validate.len; i++)
+		file |= w->validate.p[i] == '%' && w->validate.p[i + 1] == 'f';
+	if (w->validate.len < 2 || w->validate.p[0] != '/' || memchr(w->validate.p, '\0', w->validate.len) != NULL || !file)
+		return dray_fail(e, DRAY_E_USAGE, "validate wants a program from / on, and %%f where the file's name shall stand");
+	return 0;
+}
+
+static int
+options(const struct written *w, struct dray_rule *r, struct dray_err *e)
+{
+	r->keep_metadata = w->keep_metadata || r->action == DRAY_ACT_KEEP_METADATA;
+	if (r->keep_metadata && (about_one(r->action) || r->action == DRAY_ACT_IGNORE || r->action == DRAY_ACT_STRICT))
+		return dray_fail(e, DRAY_E_USAGE, "keep-metadata does not go with %s", action_name[r->action]);
+	if ((r->action == DRAY_ACT_USE) != (w->sha256.p != NULL) ||
+	    (w->sha256.p != NULL && !dray_unhex(w->sha256.p, w->sha256.len, r->sha256, sizeof(r->sha256))))
+		return dray_fail(e, DRAY_E_USAGE, "use, and it alone, wants the SHA-256 of a text: 64 digits");
+	if (w->validate.p == NULL)
+		return 0;
+	r->validate = w->validate.p;
+	r->validate_len = w->validate.len;
+	return check_command(w, r->action, e);
+}
+
+static bool
+has_magic(const struct dray_rule *r)
+{
+	return memchr(r->pattern, '*', r->len) != NULL || memchr(r->pattern, '?', r->len) != NULL ||
+	    memchr(r->pattern, '[', r->len) != NULL || memchr(r->pattern, '\\', r->len) != NULL;
+}
+
+/* one rule more; @w points into the set's memory */
+static int
+add(struct dray_policy *p, struct written *w, struct dray_err *e)
 {
 	struct dray_rule *r = &p->v[p->n];
+	struct word pattern = w->pattern;
 	const char *why;
 	char q[200];
 
@@ -65,24 +112,25 @@ add(struct dray_policy *p, struct word pattern, struct word action, struct word 
 		pattern.len--;
 	if (!dray_glob_ok(pattern.p, pattern.len, &why))
 		return dray_fail(e, DRAY_E_USAGE, "the pattern %s: %s", dray_quote(pattern.p, pattern.len, q, sizeof(q)), why);
-	*r = (struct dray_rule){ .pattern = pattern.p, .len = pattern.len, .when = when.p == NULL ? DRAY_WHEN_ANY : 0 };
+	*r = (struct dray_rule){ .pattern = pattern.p, .len = pattern.len, .when = w->when.p == NULL ? DRAY_WHEN_ANY : 0 };
 	for (size_t i = DRAY_ACT_IGNORE; i < sizeof(action_name) / sizeof(action_name[0]); i++)
-		if (is(action, action_name[i]))
+		if (is(w->action, action_name[i]))
 			r->action = (enum dray_action)i;
-	for (size_t i = 0; when.p != NULL && i < sizeof(whens) / sizeof(whens[0]); i++)
-		if (is(when, whens[i].name))
+	for (size_t i = 0; w->when.p != NULL && i < sizeof(whens) / sizeof(whens[0]); i++)
+		if (is(w->when, whens[i].name))
 			r->when = whens[i].when;
 	if (r->action == DRAY_ACT_NONE) {
-		dray_fail(e, DRAY_E_USAGE, "no action is called %s", dray_quote(action.p, action.len, q, sizeof(q)));
-		return dray_hint(e, "there are ignore, mine, theirs, strict, restore and redirect");
+		dray_fail(e, DRAY_E_USAGE, "no action is called %s", dray_quote(w->action.p, w->action.len, q, sizeof(q)));
+		return dray_hint(e, "there are merge, mine, theirs, use, keep-metadata, ignore, strict, restore and redirect");
 	}
 	if (r->when == 0) {
-		dray_fail(e, DRAY_E_USAGE, "no case is called %s", dray_quote(when.p, when.len, q, sizeof(q)));
+		dray_fail(e, DRAY_E_USAGE, "no case is called %s", dray_quote(w->when.p, w->when.len, q, sizeof(q)));
 		return dray_hint(e, "there are added, removed and changed");
 	}
-	if (about_one(r->action) && (r->when != DRAY_WHEN_ANY || memchr(r->pattern, '*', r->len) != NULL || memchr(r->pattern, '?', r->len) != NULL ||
-	    memchr(r->pattern, '[', r->len) != NULL || memchr(r->pattern, '\\', r->len) != NULL))
+	if (about_one(r->action) && (r->when != DRAY_WHEN_ANY || has_magic(r)))
 		return dray_fail(e, DRAY_E_USAGE, "%s is about one directory: a plain path, in any case", action_name[r->action]);
+	if (options(w, r, e) != 0)
+		return -1;
 	p->n++;
 	return 0;
 }
@@ -102,21 +150,62 @@ next_word(const char **at, const char *end)
 	return w;
 }
 
+/* a command in quotes; false: there is none */
+static bool
+quoted(const char **at, const char *end, struct word *w)
+{
+	const char *close;
+
+	while (*at < end && (**at == ' ' || **at == '\t'))
+		(*at)++;
+	if (*at == end || **at != '"' || (close = memchr(*at + 1, '"', (size_t)(end - *at - 1))) == NULL)
+		return false;
+	*w = (struct word){ *at + 1, (size_t)(close - *at - 1) };
+	*at = close + 1;
+	return *at == end || **at == ' ' || **at == '\t' || **at == '\r';
+}
+
+/* what stands behind the action, each at most once */
+static bool
+line_options(struct written *w, const char *at, const char *end)
+{
+	struct word key;
+
+	if (is(w->action, "use")) {
+		w->sha256 = next_word(&at, end);
+		if (w->sha256.len == 0)
+			return false;
+	}
+	while ((key = next_word(&at, end)).len > 0) {
+		if (is(key, "if") && w->when.p == NULL) {
+			w->when = next_word(&at, end);
+			if (w->when.len == 0)
+				return false;
+		} else if (is(key, "keep-metadata") && !w->keep_metadata) {
+			w->keep_metadata = true;
+		} else if (!is(key, "validate") || w->validate.p != NULL || !quoted(&at, end, &w->validate)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static int
 one_line(struct dray_policy *p, const char *at, const char *end, struct dray_err *e)
 {
-	struct word pattern = next_word(&at, end), action = next_word(&at, end), cond = next_word(&at, end);
-	struct word when = next_word(&at, end), more = next_word(&at, end);
+	struct written w = { .keep_metadata = false };
 
-	if (pattern.len == 0 || pattern.p[0] == '#')
+	w.pattern = next_word(&at, end);
+	if (w.pattern.len == 0 || w.pattern.p[0] == '#')
 		return 0;
-	if (action.len == 0 || more.len > 0 || (cond.len > 0 && (!is(cond, "if") || when.len == 0))) {
-		dray_fail(e, DRAY_E_USAGE, "no rule: a pattern, an action, and perhaps a case are wanted");
-		return dray_hint(e, "for example: etc/ssh/** mine if changed");
+	w.action = next_word(&at, end);
+	if (w.action.len == 0 || !line_options(&w, at, end)) {
+		dray_fail(e, DRAY_E_USAGE, "no rule: a pattern, an action, and perhaps a case and a check are wanted");
+		return dray_hint(e, "for example: etc/ssh/** merge if changed validate \"/usr/sbin/sshd -t -f %%f\"");
 	}
-	if (memchr(pattern.p, '\0', pattern.len) != NULL)
+	if (memchr(w.pattern.p, '\0', w.pattern.len) != NULL)
 		return dray_fail(e, DRAY_E_USAGE, "it holds a byte of zero");
-	return add(p, pattern, action, cond.len > 0 ? when : (struct word){ .p = NULL }, e);
+	return add(p, &w, e);
 }
 
 static int
@@ -160,11 +249,26 @@ text_of(const struct dray_json *o, const char *key, bool wanted, char **keep, st
 }
 
 static int
+one_object(struct dray_policy *p, const struct dray_json *o, char **keep, struct dray_err *e)
+{
+	static const char *const keys[] = { "path", "action", "if", "keep_metadata", "sha256", "validate", NULL };
+	struct written w = { .keep_metadata = false };
+
+	if (!dray_json_is_obj(o))
+		return dray_fail(e, DRAY_E_USAGE, "it is no object");
+	if (dray_json_only(o, keys, "a rule", e) != 0 || text_of(o, "path", true, keep, &w.pattern, e) != 0 ||
+	    text_of(o, "action", true, keep, &w.action, e) != 0 || text_of(o, "if", false, keep, &w.when, e) != 0 ||
+	    text_of(o, "sha256", false, keep, &w.sha256, e) != 0 || text_of(o, "validate", false, keep, &w.validate, e) != 0 ||
+	    (dray_json_has(o, "keep_metadata") && dray_json_bool(o, "keep_metadata", &w.keep_metadata, "a rule", e) != 0))
+		return -1;
+	return add(p, &w, e);
+}
+
+static int
 rules(struct dray_policy *p, const struct dray_json *doc, struct dray_err *e)
 {
-	static const char *const top[] = { "dray_policy", "rules", NULL }, *const inner[] = { "path", "action", "if", NULL };
-	struct word path, action, when;
-	const struct dray_json *a, *o;
+	static const char *const top[] = { "dray_policy", "rules", NULL };
+	const struct dray_json *a;
 	char *keep = p->text;
 	int64_t version;
 	size_t n;
@@ -178,16 +282,9 @@ rules(struct dray_policy *p, const struct dray_json *doc, struct dray_err *e)
 	if (n > DRAY_POLICY_MAX_RULES)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u rules", (unsigned)DRAY_POLICY_MAX_RULES);
 	for (size_t i = 0; i < n; i++) {
-		o = dray_json_at(a, i);
-		if (!dray_json_is_obj(o))
-			dray_fail(e, DRAY_E_USAGE, "it is no object");
-		else if (dray_json_only(o, inner, "a rule", e) == 0 && text_of(o, "path", true, &keep, &path, e) == 0 &&
-		    text_of(o, "action", true, &keep, &action, e) == 0 && text_of(o, "if", false, &keep, &when, e) == 0 &&
-		    add(p, path, action, when, e) == 0) {
-			p->v[p->n - 1].line = (uint32_t)i + 1;
-			continue;
-		}
-		return dray_wrap(e, "rule %zu", i + 1);
+		if (one_object(p, dray_json_at(a, i), &keep, e) != 0)
+			return dray_wrap(e, "rule %zu", i + 1);
+		p->v[p->n - 1].line = (uint32_t)i + 1;
 	}
 	return 0;
 }

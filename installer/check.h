@@ -38,6 +38,8 @@ enum inst_local {
 	INST_LOCAL_SYMLINK,	/* a symlink for a directory, decided about with --symlink */
 	INST_LOCAL_POLICY,	/* a policy kept it or left it alone */
 	INST_LOCAL_ABSENT,	/* of a component that this tree does not have */
+	INST_LOCAL_ATTRS,	/* owner, mode and flags set before an upgrade, which kept them by a policy */
+	INST_LOCAL_OWN,		/* ... and edited, or a file that people edit */
 };
 
 struct inst_check_opts {

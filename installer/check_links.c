@@ -96,7 +96,7 @@ stands_apart(const struct inst_checking *ck, uint32_t row, const struct dray_ent
 		return false;
 	if (why == INST_LOCAL_POLICY)
 		return diffs != 0;
-	return (why == INST_LOCAL_EDITED || (en->flags & DRAY_ENTRY_CONFIG) != 0) && (diffs & INST_DIFF_BIT(INST_DIFF_CONTENT)) != 0;
+	return (why == INST_LOCAL_EDITED || why == INST_LOCAL_OWN || (en->flags & DRAY_ENTRY_CONFIG) != 0) && (diffs & INST_DIFF_BIT(INST_DIFF_CONTENT)) != 0;
 }
 
 int

@@ -9,6 +9,7 @@
 #define GONE (MISSING | INST_DIFF_BIT(INST_DIFF_TYPE))	/* what lies beneath cannot be there */
 #define EDITED (INST_DIFF_BIT(INST_DIFF_TYPE) | INST_DIFF_BIT(INST_DIFF_CONTENT) | INST_DIFF_BIT(INST_DIFF_MTIME) | \
     INST_DIFF_BIT(INST_DIFF_LINKS))
+#define ATTRS (INST_DIFF_BIT(INST_DIFF_OWNER) | INST_DIFF_BIT(INST_DIFF_MODE) | INST_DIFF_BIT(INST_DIFF_FLAGS))
 
 uint16_t
 inst_check_decided(const struct inst_check *c, uint32_t row)
@@ -30,6 +31,12 @@ inst_check_decided(const struct inst_check *c, uint32_t row)
 		break;
 	case INST_LOCAL_EDITED:
 		may = EDITED;
+		break;
+	case INST_LOCAL_ATTRS:
+		may = ATTRS;
+		break;
+	case INST_LOCAL_OWN:
+		may = MISSING | EDITED | ATTRS;
 		break;
 	case INST_LOCAL_SYMLINK:
 		may = INST_DIFF_BIT(INST_DIFF_TYPE);
@@ -130,7 +137,8 @@ reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en
 	if (en->target == DRAY_NONE)
 		return ck->o->kept != NULL && holds_kept(ck, row, en) ? INST_LOCAL_POLICY : INST_LOCAL_NO;
 	if ((en->flags & DRAY_ENTRY_CONFIG) != 0)
-		return INST_LOCAL_CONFIG;
+		return ck->o->kept != NULL && (ck->o->kept[row] == INST_LOCAL_ATTRS || ck->o->kept[row] == INST_LOCAL_OWN) ?
+		    INST_LOCAL_OWN : INST_LOCAL_CONFIG;
 	return ck->o->kept != NULL ? (enum inst_local)ck->o->kept[row] : INST_LOCAL_NO;
 }
 

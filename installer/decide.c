@@ -221,6 +221,35 @@ decide_attrs(const struct inst_planning *pl, struct inst_item *it, const struct 
 	return 0;
 }
 
+/* is it a text that people edit, or one that a rule wants merged? */
+static bool
+to_merge(const struct inst_planning *pl, const struct inst_item *it, const struct view *v)
+{
+	enum dray_action a = inst_rule(pl, it->row);
+
+	if (it->id.type != DRAY_FILE || v->target.type != DRAY_FILE || inst_database_text(v->en.path, v->en.len) != NULL)
+		return false;
+	return (v->en.flags & DRAY_ENTRY_CONFIG) != 0 || a == DRAY_ACT_MERGE || a == DRAY_ACT_USE;
+}
+
+int
+inst_keep_edit(const struct inst_planning *pl, struct inst_item *it, enum inst_note_kind note, struct dray_err *e)
+{
+	struct dray_state s;
+	bool same;
+
+	inst_keep(it, note);
+	it->park = false;
+	it->edited = true;
+	/* an edit's own time says when it was made: left as it is */
+	if (!inst_item_target(pl, it, &s) || inst_attrs_are(pl, it, &s, false, &same, e) != 0)
+		return -1;
+	if (!same && !it->own_attrs)
+		it->decision = INST_D_META;
+	it->own_attrs = false;
+	return 0;
+}
+
 /* a local object where the release has something else */
 static void
 decide_local(const struct inst_planning *pl, struct inst_item *it, const struct view *v, const struct past *p)
@@ -263,6 +292,7 @@ decide_local(const struct inst_planning *pl, struct inst_item *it, const struct 
 	}
 	it->decision = it->id.type == v->target.type ? INST_D_UPDATE : INST_D_TYPE;
 	it->park = true;
+	it->merges = !strict && to_merge(pl, it, v);
 }
 
 static bool
@@ -398,8 +428,10 @@ decide_alone(const struct inst_planning *pl, struct inst_item *it, struct dray_e
 			it->lost = !same;
 		}
 	}
-	if (pl->policy->repair == NULL)
+	if (pl->policy->repair == NULL) {
+		inst_decide_own(pl, it);
 		inst_rules_apply(pl, it);
+	}
 	bar(pl, it, &v.en);
 	return 0;
 }
@@ -430,6 +462,9 @@ inst_decide(struct inst_planning *pl, struct dray_err *e)
 	for (size_t i = 0; i < pl->n; i++)
 		if (decide_alone(pl, &pl->items[i], e) != 0)
 			return -1;
+	if (inst_merges(pl, e) != 0)
+		return -1;
+	inst_databases(pl);
 	if (inst_decide_dirs(pl, e) != 0)
 		return -1;
 	count_bases(pl);

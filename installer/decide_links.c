@@ -43,7 +43,7 @@ linked_there(const struct inst_planning *pl, const struct inst_item *it, uint64_
 {
 	struct dray_state s;
 
-	if (!target_file(pl, it, &s) || s.link == 0 || it->edited)
+	if (!target_file(pl, it, &s) || s.link == 0 || it->edited || it->merged)
 		return false;
 	*key = s.link;
 	switch (it->decision) {

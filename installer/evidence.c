@@ -109,6 +109,12 @@ set_policy(struct dray_json *o, const struct inst_policy *policy, const struct d
 		dray_json_set_str(one, "action", dray_action_name(r->action));
 		if (dray_when_name(r->when) != NULL)
 			dray_json_set_str(one, "if", dray_when_name(r->when));
+		if (r->keep_metadata)
+			dray_json_set_bool(one, "keep_metadata", true);
+		if (r->action == DRAY_ACT_USE)
+			set_hex(one, "sha256", r->sha256);
+		if (r->validate != NULL)
+			dray_json_set_strn(one, "validate", r->validate, r->validate_len);
 		dray_json_set_path(one, "path", r->pattern, r->len);
 	}
 	links = dray_json_set_arr(p, "symlinks");
@@ -140,13 +146,47 @@ static void
 set_decisions(struct dray_json *o, const struct inst_plan *p)
 {
 	const struct { const char *key; size_t n; } counts[] = { { "added", p->added }, { "already", p->already },
-		{ "left_alone", p->left_alone }, { "meta_only", p->meta_only }, { "parked", p->parked },
+		{ "left_alone", p->left_alone }, { "merged", p->merged }, { "meta_only", p->meta_only }, { "parked", p->parked },
 		{ "removed", p->removed }, { "touched", p->touched }, { "type_changed", p->type_changed },
 		{ "updated", p->updated } };
 	struct dray_json *d = dray_json_set_obj(o, "decisions");
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		dray_json_set_int(d, counts[i].key, (int64_t)counts[i].n);
+}
+
+/* what became of each edit that met a change of the release; as many as fit, all of them are counted */
+static void
+set_merges(struct dray_json *o, const struct inst_plan *p)
+{
+	static const char *const result[] = { [INST_MERGED] = "merged", [INST_MERGED_THEIRS] = "release", [INST_MERGED_MINE] = "mine",
+		[INST_MERGED_CONFLICT] = "conflict", [INST_MERGED_USED] = "decided" };
+	struct dray_json *list, *one;
+	struct dray_content c;
+	struct dray_entry en;
+	size_t room = NAMES_MAX;
+
+	if (p->n_merges == 0)
+		return;
+	dray_json_set_int(o, "merges_count", (int64_t)p->n_merges);
+	list = dray_json_set_arr(o, "merges");
+	for (size_t i = 0; i < p->n_merges; i++) {
+		const struct inst_merge *m = &p->merges[i];
+
+		dray_index_entry(p->ix, m->row, &en);
+		if (en.len + 100 > room)
+			break;
+		room -= en.len + 100;
+		one = dray_json_push_obj(list);
+		dray_json_set_path(one, "path", en.path, en.len);
+		dray_json_set_str(one, "result", result[m->result]);
+		if (m->base != DRAY_NONE) {
+			dray_index_content(p->ix, m->base, &c);
+			set_hex(one, "base", c.sha256);
+		}
+		if (m->rule != NULL)
+			dray_json_set_int(one, "rule", m->rule->line);
+	}
 }
 
 static int
@@ -208,6 +248,7 @@ inst_evidence_stage(const struct inst_state *s, struct inst_tx *tx, const struct
 	set_hex(o, "plan_id", p->id);
 	set_signers(o, b);
 	set_decisions(o, p);
+	set_merges(o, p);
 	if (set_triggers(o, p, dray_bundle_desc(b), e) != 0 || inst_facts_list(p, &list, e) != 0 || set_list(o, &list, e) != 0 || dray_json_write(o, &text, &len, e) != 0 ||
 	    inst_write_file(tx->dir, "paths", list.p, list.len, 0600, e) != 0 ||
 	    inst_write_file(tx->dir, RUN, text, len, 0600, e) != 0)

@@ -77,8 +77,18 @@ before(const struct inst_plan *p, const struct inst_fact *f, const struct inst_s
 	memcpy(s->sha256, c.sha256, 32);
 }
 
+static void
+keep_attributes(const struct dray_ev_side *before, struct dray_ev_side *s)
+{
+	s->has = before->has;
+	s->mode = before->mode;
+	s->uid = before->uid;
+	s->gid = before->gid;
+}
+
 static int
-after(const struct inst_plan *p, uint32_t target, struct dray_sha256 *h, struct dray_ev_row *row, struct dray_err *e)
+after(const struct inst_plan *p, const struct inst_fact *f, uint32_t target, struct dray_sha256 *h, struct dray_ev_row *row,
+    struct dray_err *e)
 {
 	struct dray_ev_side *s = &row->after;
 	struct dray_content c;
@@ -97,7 +107,11 @@ after(const struct inst_plan *p, uint32_t target, struct dray_sha256 *h, struct 
 	s->type = state.type;
 	if (attributes(p, &state, s, e) != 0)
 		return -1;
-	if (state.type == DRAY_FILE) {
+	if ((row->flags & DRAY_EV_OWN_ATTRS) != 0)
+		keep_attributes(&row->before, s);
+	if (f->merge != 0) {
+		memcpy(s->sha256, p->merges[f->merge - 1].sha256, 32);
+	} else if (state.type == DRAY_FILE) {
 		dray_index_content(p->ix, state.content, &c);
 		memcpy(s->sha256, c.sha256, 32);
 	} else if (state.type == DRAY_SYMLINK) {
@@ -122,7 +136,7 @@ write_rows(const struct inst_plan *p, struct dray_ev_writer *w, struct dray_err 
 		row.path = en.path;
 		row.len = en.len;
 		before(p, f, &next, &row.before);
-		rc = after(p, en.target, h, &row, e) != 0 ? -1 : dray_ev_add(w, &row, e);
+		rc = after(p, f, en.target, h, &row, e) != 0 ? -1 : dray_ev_add(w, &row, e);
 	}
 	dray_sha256_free(h);
 	return rc == 0 ? dray_ev_end(w, e) : -1;
@@ -189,7 +203,9 @@ note_fact(struct inst_planning *pl, const struct inst_item *it, char change, str
 	dray_index_entry(pl->ix, it->row, &en);
 	*f = (struct inst_fact){ .row = it->row, .content = DRAY_NONE, .type = it->id.type, .change = change,
 		.flags = (uint8_t)((it->park ? DRAY_EV_PARKED : 0) | (it->edited && change == 'm' ? DRAY_EV_EDIT : 0) |
-		    (it->lost ? DRAY_EV_ATTRS : 0) | ((en.flags & DRAY_ENTRY_CONFIG) != 0 ? DRAY_EV_CONFIG : 0)) };
+		    (it->lost ? DRAY_EV_ATTRS : 0) | (it->own_attrs ? DRAY_EV_OWN_ATTRS : 0) | (it->merged ? DRAY_EV_MERGED : 0) | ((en.flags & DRAY_ENTRY_CONFIG) != 0 ? DRAY_EV_CONFIG : 0)) };
+	if (it->merged)
+		f->merge = inst_rare(it)->merge;
 	if (f->type != DRAY_ABSENT) {
 		f->has = (uint8_t)(it->has & (DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID));
 		f->mode = it->mode;

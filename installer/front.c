@@ -65,6 +65,7 @@ inst_front_close(struct inst_front *f)
 	tool_media_close(&f->media);
 	free(f->policy.links);
 	dray_policy_free(&f->policy.rules);
+	free(f->policy.texts);
 	inst_state_close(&f->st);
 }
 
@@ -226,7 +227,7 @@ inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 {
 	struct tool_progress pr;
 	struct inst_plan_opts o = { .threads = (unsigned)f->common.jobs, .state = f->st.rel,
-	    .policy = &f->policy, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
+	    .policy = &f->policy, .installed = &f->anchor.installed, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
 	int rc;
 
 	if (inst_policy_settle(f, true, e) != 0 || inst_components_settle(f, e) != 0)

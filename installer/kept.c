@@ -21,7 +21,8 @@
 #define MAX_BYTES (256u * 1024u * 1024u)
 
 static const char *const word[] = { [INST_LOCAL_DELETED] = "deleted", [INST_LOCAL_EDITED] = "edited",
-	[INST_LOCAL_SYMLINK] = "symlink", [INST_LOCAL_POLICY] = "policy" };
+	[INST_LOCAL_SYMLINK] = "symlink", [INST_LOCAL_POLICY] = "policy", [INST_LOCAL_ATTRS] = "attributes",
+	[INST_LOCAL_OWN] = "edited-attributes" };
 
 static const char *
 record_name(const uint8_t id[32], char out[2 * 32 + 16])
@@ -164,13 +165,24 @@ local_of(enum inst_note_kind note)
 {
 	if (note == INST_NOTE_KEPT_DELETED)
 		return INST_LOCAL_DELETED;
-	if (note == INST_NOTE_KEPT_META)
+	if (note == INST_NOTE_KEPT_META || note == INST_NOTE_MERGED || note == INST_NOTE_MERGED_MINE || note == INST_NOTE_USED ||
+	    note == INST_NOTE_KEPT_DB)
 		return INST_LOCAL_EDITED;
+	if (note == INST_NOTE_KEPT_ATTRS)
+		return INST_LOCAL_ATTRS;
 	if (note == INST_NOTE_MINE || note == INST_NOTE_IGNORED || note == INST_NOTE_NOT_ADDED)
 		return INST_LOCAL_POLICY;
 	if (note == INST_NOTE_LINK_IGNORED || note == INST_NOTE_LINK_REDIRECTED)
 		return INST_LOCAL_SYMLINK;
 	return INST_LOCAL_NO;
+}
+
+/* content and attributes of one file may both be local */
+static uint8_t
+both(uint8_t had, uint8_t is)
+{
+	return (had == INST_LOCAL_EDITED && is == INST_LOCAL_ATTRS) || (had == INST_LOCAL_ATTRS && is == INST_LOCAL_EDITED) ?
+	    INST_LOCAL_OWN : is;
 }
 
 int
@@ -195,7 +207,7 @@ inst_kept_write(const struct inst_state *st, struct inst_tx *tx, const struct in
 		uint32_t row = dray_index_find(plan->ix, n->path, n->len);
 
 		if (row != DRAY_NONE && local_of(n->kind) != INST_LOCAL_NO)
-			kind[row] = local_of(n->kind);
+			kind[row] = both(kind[row], local_of(n->kind));
 	}
 	for (uint32_t row = 0; row < rows; row++)
 		needed |= kind[row] != INST_LOCAL_NO;

@@ -14,13 +14,16 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 {
 	struct inst_plan *p = pl->plan;
 	struct dray_state s;
-	size_t n = 0;
+	size_t n = 0, owned = 0;
 
-	for (size_t i = 0; i < pl->n; i++)
-		if (pl->items[i].decision == INST_D_ADD || pl->items[i].decision == INST_D_UPDATE ||
-		    pl->items[i].decision == INST_D_TYPE)
-			n++;
-	if ((p->nodes = calloc(n + 1, sizeof(*p->nodes))) == NULL)
+	for (size_t i = 0; i < pl->n; i++) {
+		n += pl->items[i].decision == INST_D_ADD || pl->items[i].decision == INST_D_UPDATE ||
+		    pl->items[i].decision == INST_D_TYPE;
+		owned += pl->items[i].own_attrs;
+	}
+	p->nodes = calloc(n + 1, sizeof(*p->nodes));
+	p->owned = calloc(owned + 1, sizeof(*p->owned));
+	if (p->nodes == NULL || p->owned == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < pl->n; i++) {
 		const struct inst_item *it = &pl->items[i];
@@ -37,7 +40,12 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 		if (node->op == DRAY_NONE)
 			return dray_fail(e, DRAY_E_IO, "internal: an object to make without an operation that brings it");
 		node->entry = it->row;
-		node->group = s.type == DRAY_FILE ? s.link : 0;
+		node->group = s.type == DRAY_FILE && !it->merged ? s.link : 0;
+		node->merge = it->merged ? inst_rare(it)->merge : 0;
+		if (it->own_attrs) {
+			p->owned[p->n_owned++] = (struct inst_owned){ .uid = it->uid, .gid = it->gid, .mode = it->mode };
+			node->owned = (uint32_t)p->n_owned;
+		}
 		node->rel = (uint16_t)en.len;	/* paths are shorter than DRAY_PATH_MAX */
 		if (it->top != DRAY_NONE) {
 			dray_index_entry(pl->ix, pl->items[it->top].row, &top);

@@ -109,6 +109,19 @@ inst_stage_create(struct stage *s, struct inst_place *pl, uint32_t node, int *fd
 	return *fd == -1 ? dray_fail_errno(e, "create") : 0;
 }
 
+/* what stays of the object that is replaced; a merged text is of today */
+static void
+own_attributes(const struct inst_plan *p, const struct inst_node *n, struct inst_meta *m)
+{
+	if (n->merge != 0)
+		m->has &= (uint16_t)~DRAY_HAS_MTIME;
+	if (n->owned == 0)
+		return;
+	m->uid = p->owned[n->owned - 1].uid;
+	m->gid = p->owned[n->owned - 1].gid;
+	m->mode = p->owned[n->owned - 1].mode;
+}
+
 int
 inst_stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e)
 {
@@ -123,6 +136,7 @@ inst_stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, 
 		return -1;
 	if (s->p->no_owner)
 		inst_meta_plain(&m);
+	own_attributes(s->p, &s->p->nodes[node], &m);
 	/* a new object in our own folder has no attribute to remove */
 	if (m.n_xattrs == 0)
 		m.has &= (uint16_t)~DRAY_HAS_XATTRS;
@@ -241,6 +255,15 @@ out:
 	return rc;
 }
 
+/* the text that the plan has made; what it was made of is looked at again before the commit */
+static int
+put_text(const struct stage *s, uint32_t node, int fd, struct dray_err *e)
+{
+	const struct inst_merge *m = &s->p->merges[s->p->nodes[node].merge - 1];
+
+	return inst_sparse_put(fd, m->text, m->len, 0, m->len, e);
+}
+
 static int
 make_plain(struct stage *s, struct stage_worker *w, uint32_t node, struct dray_err *e)
 {
@@ -252,7 +275,9 @@ make_plain(struct stage *s, struct stage_worker *w, uint32_t node, struct dray_e
 	node_state(s, node, &en, &st);
 	if (st.type == DRAY_FILE) {
 		rc = inst_stage_create(s, &w->place, node, &fd, e);
-		if (rc == 0 && s->p->nodes[node].from_live)
+		if (rc == 0 && s->p->nodes[node].merge != 0)
+			rc = put_text(s, node, fd, e);
+		else if (rc == 0 && s->p->nodes[node].from_live)
 			rc = copy_live(s, w, s->p->nodes[node].live, st.content, fd, false, e);
 	} else {
 		rc = inst_stage_node_at(s, &w->place, node, &dir, leaf, e);

@@ -228,7 +228,7 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	m->site = m->kind == INST_OP_META ? it->site : it->up_site;
 	if (inst_sites_overlay(pl->sites, m->site))
 		m->old.btime_sec = 0, m->old.btime_nsec = 0;
-	fill_fflags(pl, it, m, it->decision == INST_D_META && it->times_only);
+	fill_fflags(pl, it, m, it->own_attrs || (it->decision == INST_D_META && it->times_only));
 	if (m->kind == INST_OP_META) {
 		m->now = m->old;
 		m->attrs->nlink = it->nlink;

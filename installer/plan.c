@@ -18,7 +18,7 @@ planning_free(struct inst_planning *pl)
 	free(pl->items);
 	free(pl->at);
 	free(pl->sure);
-	free(pl->action);
+	free(pl->rule);
 	inst_sites_free(pl->sites);
 	inst_fstab_free(&pl->fstab);
 	inst_links_end(pl);
@@ -36,6 +36,7 @@ inst_plan_let_go(struct inst_plan *p)
 	free(p->recipe_of);
 	free(p->facts);
 	free(p->sums);
+	inst_merges_free(p);
 	p->ops = NULL;
 	p->nodes = NULL;
 	p->inside = NULL;

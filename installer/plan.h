@@ -111,6 +111,7 @@ struct inst_node {
 	uint32_t group;		/* one inode: nodes with the same number, 0 none; the first node of a group is the inode */
 	uint32_t live;		/* with from_live: index row whose live path holds it; mostly = entry, else another name of the group */
 	uint16_t rel;		/* offset in the entry's path of the part below the slot; = path length for the slot itself */
+	uint32_t merge, owned;	/* 1 + row of plan->merges that has its text, of plan->owned; 0: none */
 	bool from_live;		/* content unchanged: copy it from a live path (hash checked), no frame is read */
 };
 
@@ -118,6 +119,7 @@ struct inst_node {
 struct inst_fact {
 	uint32_t row;		/* index */
 	uint32_t content;	/* DRAY_FILE before: index row; DRAY_NONE: the next of plan->sums */
+	uint32_t merge;		/* 1 + row of plan->merges that it becomes; 0: none */
 	uint32_t uid, gid;
 	uint16_t mode;
 	uint8_t type, has;	/* as in dray_ev_side */
@@ -125,6 +127,27 @@ struct inst_fact {
 	char change;
 };
 struct inst_sum { uint8_t sha256[32]; };
+
+/* what becomes of a file that was edited here and that the release changes */
+enum inst_merged {
+	INST_MERGED,		/* a new text, of both */
+	INST_MERGED_THEIRS,	/* all that was edited here is in the release's */
+	INST_MERGED_MINE,	/* nothing of the release is new here */
+	INST_MERGED_CONFLICT,
+	INST_MERGED_USED,	/* a text that was decided on */
+};
+struct inst_merge {
+	uint32_t row;			/* index */
+	uint32_t base, theirs;		/* content rows; base DRAY_NONE: no former text, or none that the bundle carries */
+	enum inst_merged result;
+	uint8_t *text;			/* INST_MERGED, INST_MERGED_USED: what it becomes; owned */
+	size_t len;
+	uint8_t sha256[32];		/* of @text */
+	size_t places;			/* CONFLICT: where both changed it; 0: it cannot be merged at all */
+	const char *why;		/* CONFLICT: static text */
+	const struct dray_rule *rule;	/* that decides, or NULL; borrowed from the policy */
+};
+struct inst_owned { uint32_t uid, gid; uint16_t mode; };	/* what a new object keeps of the one it replaces */
 
 enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_PARKED,	/* local edit replaced, old copy kept */
@@ -146,6 +169,12 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_MINE,		/* edited here, and a policy keeps it */
 	INST_NOTE_LEFT_OUT,	/* a device, with --no-owner */
 	INST_NOTE_NO_FLAGS,	/* file flags that its file system does not keep */
+	INST_NOTE_MERGED,	/* edited here and changed by the release: both are in what it becomes */
+	INST_NOTE_MERGED_THEIRS,	/* ...: all of the edit is in the release */
+	INST_NOTE_MERGED_MINE,	/* ...: nothing of the release is new in it, so it stays */
+	INST_NOTE_USED,		/* ...: becomes the text that was decided on */
+	INST_NOTE_KEPT_ATTRS,	/* owner, mode or flags set here stay, as a policy says */
+	INST_NOTE_KEPT_DB,	/* a database of a local text stays until it is built again */
 };
 struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
 
@@ -173,6 +202,11 @@ struct inst_plan {
 	bool partial;			/* not everything was readable: no id */
 	/* counts of touched paths, for the report */
 	size_t touched, already, added, updated, removed, type_changed, meta_only, left_alone, parked, conflicts, blocked;
+	struct inst_merge *merges;	/* in path order */
+	size_t n_merges;
+	struct inst_owned *owned;
+	size_t n_owned;
+	size_t merged, unmerged;	/* of touched paths: updated by a merge or a text decided on; in conflict for want of a merge */
 	size_t holding, asking, naming;	/* conflicts that --park, --symlink, a repair of that very path would settle */
 	size_t lacking;			/* conflicts because the bundle does not hold the bytes */
 	size_t matched[DRAY_MAX_BASES];	/* touched paths that match each base; a path may match several */
@@ -201,6 +235,7 @@ struct inst_plan_opts {
 	bool component_walk;		/* tests: no openat2 */
 	uint64_t max_links;		/* tests: names of one file; 0: what the file system can */
 	const struct inst_policy *policy;	/* NULL: the usual */
+	const struct inst_installed *installed;	/* what is recorded; NULL: nothing */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; from several threads */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL; may be NULL */
 	void *ctx;

@@ -202,7 +202,7 @@ never_sent(const struct inst_planning *pl, const struct inst_node *n, struct dra
 
 	dray_index_entry(pl->ix, n->entry, en);
 	dray_index_state(pl->ix, en->target, &s);
-	if (n->from_live || s.type != DRAY_FILE)
+	if (n->from_live || n->merge != 0 || s.type != DRAY_FILE)
 		return DRAY_NONE;
 	dray_index_content(pl->ix, s.content, &c);
 	return c.recipe_count == 0 && c.size > 0 ? s.content : DRAY_NONE;

@@ -291,6 +291,10 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 		site->need_bytes = plus(site->need_bytes, site->fs.block);
 		if (s.type != DRAY_FILE)
 			continue;
+		if (p->nodes[i].merge != 0) {
+			site->need_bytes = plus(site->need_bytes, rounded(p->merges[p->nodes[i].merge - 1].len, site->fs.block));
+			continue;
+		}
 		dray_index_content(pl->ix, s.content, &c);
 		site->need_bytes = plus(site->need_bytes, rounded(dray_content_bytes(&c), site->fs.block));
 		if (!p->nodes[i].from_live && c.size != 0)
@@ -302,7 +306,7 @@ inst_need(struct inst_planning *pl, struct dray_err *e)
 		struct inst_item *it = &pl->items[pl->at[p->nodes[i].entry]];
 
 		need_unsized(pl, &p->nodes[i], groups);
-		if (!p->nodes[i].from_live && inst_item_target(pl, it, &s) && s.type == DRAY_FILE &&
+		if (!p->nodes[i].from_live && p->nodes[i].merge == 0 && inst_item_target(pl, it, &s) && s.type == DRAY_FILE &&
 		    p->recipe_of[s.content] == INST_RECIPE_NONE && inst_rare(it)->broke == NULL && no_recipe(pl, it, s.content, e) != 0)
 			goto out;
 	}

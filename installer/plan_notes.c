@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/num.h"
+
 #include "installer/planning.h"
 
 DRAY_PRINTF(5, 0) static int
@@ -150,6 +152,35 @@ without_fflags(struct inst_planning *pl, const struct inst_item *it)
 	return note(pl, it, INST_NOTE_NO_FLAGS, "its file system does not keep %s", dray_fflags_text(fflags, words));
 }
 
+static const char merged_mine[] = "edited here; nothing of the release is new in it",
+    own_attributes[] = "its owner, mode or flags were set here and stay";
+
+/* an update by a merge */
+static int
+merged(struct inst_planning *pl, const struct inst_item *it)
+{
+	const struct inst_merge *m = inst_merge_of(pl->plan, it);
+	char fits[DRAY_QUOTE_CAP(64)] = "";
+
+	if (m == NULL || it->decision != INST_D_UPDATE)
+		return 0;
+	pl->plan->merged++;
+	if (m->result == INST_MERGED_THEIRS)
+		return note(pl, it, INST_NOTE_MERGED_THEIRS, "edited here; all of that is in the release");
+	if (m->result == INST_MERGED_USED)
+		return note(pl, it, INST_NOTE_USED, "becomes the text decided on, %s", dray_hex(m->sha256, 8, fits));
+	return note(pl, it, INST_NOTE_MERGED, "edited here; merged with the release's");
+}
+
+static int
+kept_db(struct inst_planning *pl, const struct inst_item *it)
+{
+	struct dray_entry en;
+
+	dray_index_entry(pl->ix, it->row, &en);
+	return note(pl, it, INST_NOTE_KEPT_DB, "stays; to be built again from %s", inst_database_text(en.path, en.len));
+}
+
 static int
 one(struct inst_planning *pl, struct inst_item *it)
 {
@@ -166,6 +197,7 @@ one(struct inst_planning *pl, struct inst_item *it)
 			p->naming += it->asks;
 		else
 			p->asking += it->asks;
+		p->unmerged += it->unmerged;
 		if (it->why != NULL)
 			return note(pl, it, INST_NOTE_CONFLICT, "%s", it->why);
 		p->holding++;
@@ -182,6 +214,12 @@ one(struct inst_planning *pl, struct inst_item *it)
 		if (it->note == INST_NOTE_KEPT_META + 1)
 			return note(pl, it, INST_NOTE_KEPT_META, pl->policy->repair != NULL ? "edited here, so its content stays" :
 			    "edited here; the release only changes attributes");
+		if (it->note == INST_NOTE_MERGED_MINE + 1)
+			return note(pl, it, INST_NOTE_MERGED_MINE, merged_mine);
+		if (it->note == INST_NOTE_KEPT_ATTRS + 1)
+			return note(pl, it, INST_NOTE_KEPT_ATTRS, own_attributes);
+		if (it->note == INST_NOTE_KEPT_DB + 1)
+			return kept_db(pl, it);
 		if (it->note == INST_NOTE_LINK_IGNORED + 1)
 			return note(pl, it, INST_NOTE_LINK_IGNORED, "is a symlink here; nothing beneath it is changed");
 		if (it->note == INST_NOTE_LINK_REDIRECTED + 1)
@@ -199,7 +237,10 @@ one(struct inst_planning *pl, struct inst_item *it)
 		return note(pl, it, INST_NOTE_KEPT_DELETED, "deleted here, stays deleted");
 	case INST_D_META:
 		p->meta_only++;
-		if (it->edited && note(pl, it, INST_NOTE_KEPT_META, "edited here; only its attributes are set") != 0)
+		if (it->note == INST_NOTE_MERGED_MINE + 1) {
+			if (note(pl, it, INST_NOTE_MERGED_MINE, merged_mine) != 0)
+				return -1;
+		} else if (it->edited && note(pl, it, INST_NOTE_KEPT_META, "edited here; only its attributes are set") != 0)
 			return -1;
 		break;
 	case INST_D_ADD:
@@ -221,7 +262,9 @@ one(struct inst_planning *pl, struct inst_item *it)
 	case INST_D_UNDER:
 		return 0;
 	}
-	if (locals(pl, it) != 0)
+	if (locals(pl, it) != 0 || merged(pl, it) != 0)
+		return -1;
+	if (it->own_attrs && note(pl, it, INST_NOTE_KEPT_ATTRS, own_attributes) != 0)
 		return -1;
 	if (it->park) {
 		if (parked(pl, it) != 0)

@@ -79,7 +79,10 @@ put_new(const struct inst_planning *pl, struct inst_fields *l, const struct inst
 		return;
 	}
 	inst_field_u32(l, s.type);
-	if (s.type == DRAY_FILE) {
+	if (it->merged) {
+		inst_field_text(l, "merged");
+		inst_field(l, inst_merge_of(pl->plan, it)->sha256, 32);
+	} else if (s.type == DRAY_FILE) {
 		dray_index_content(pl->ix, s.content, &c);
 		inst_field(l, c.sha256, 32);
 	} else if (s.type == DRAY_SYMLINK) {
@@ -107,6 +110,12 @@ put_policy(struct inst_fields *l, const struct inst_policy *p, const struct dray
 		inst_field(l, p->rules.v[i].pattern, p->rules.v[i].len);
 		inst_field_u32(l, (uint32_t)p->rules.v[i].action);
 		inst_field_u32(l, p->rules.v[i].when);
+		if (p->rules.v[i].keep_metadata)
+			inst_field_text(l, "keep-metadata");
+		if (p->rules.v[i].action == DRAY_ACT_USE)
+			inst_field(l, p->rules.v[i].sha256, sizeof(p->rules.v[i].sha256));
+		if (p->rules.v[i].validate != NULL)
+			inst_field(l, p->rules.v[i].validate, p->rules.v[i].validate_len);
 	}
 	for (size_t i = 0; i < p->n_links; i++) {
 		inst_field_text(l, "symlink");
@@ -152,6 +161,8 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 		inst_field_u32(&l, it->times_only ? INST_D_SAME : it->decision);
 		inst_field_u32(&l, it->park ? 1 : 0);
 		put_new(pl, &l, it);
+		if (it->own_attrs)
+			inst_field_text(&l, "own-attributes");
 	}
 	inst_field_text(&l, "notes");
 	for (size_t i = 0; i < p->n_notes; i++) {

@@ -44,6 +44,7 @@ struct inst_rare {
 	char *foreign;		/* a directory that shall go: first name in it that no release knows; owned */
 	char **locals;		/* ... and, when they may go along, all of them as paths, in path order; owned */
 	size_t n_locals;
+	uint32_t merge;		/* 1 + row of plan->merges; 0: none */
 	char *broke;		/* owned: a text of its own, e.g. which file a slim bundle builds on is not here */
 };
 
@@ -86,6 +87,10 @@ struct inst_item {
 	bool silent : 1;	/* META: another name of the same object has the op */
 	bool from_live : 1;
 	bool times_only : 1;	/* META: a directory, and only its time differs: the release set another one */
+	bool merges : 1;	/* UPDATE: to be merged with what is here, when that can be done */
+	bool merged : 1;	/* UPDATE: to a text of plan->merges, no name of a group */
+	bool unmerged : 1;	/* CONFLICT: both changed it */
+	bool own_attrs : 1;	/* UPDATE: owner, mode and flags set here stay */
 	bool follow : 1;	/* its time differs, but by local doing: set along with other changes, never alone */
 };
 
@@ -112,7 +117,7 @@ struct inst_planning {
 	size_t n;
 	uint32_t *at;			/* per index row: its item, or DRAY_NONE */
 	uint8_t *mark;			/* per index row: INST_MARK_*; NULL: none */
-	uint8_t *action;		/* per index row: enum dray_action; NULL: there are no rules */
+	uint16_t *rule;			/* per index row: 1 + number of the rule that decides, 0: none; NULL: there are no rules */
 	struct inst_decided *decided;	/* one for each of policy->links; NULL: none */
 	uint8_t *sure;			/* per content: plan->live_of was looked at, not taken at the index's word */
 	struct inst_plan *plan;
@@ -175,16 +180,38 @@ DRAY_MUST_CHECK int inst_attrs_are(const struct inst_planning *pl, const struct 
     bool times, bool *same, struct dray_err *e);
 /* DRAY_FF_* that the path has afterwards; *known: those that the release speaks of, kept there or not */
 uint8_t inst_fflags_after(const struct inst_planning *pl, const struct inst_item *it, uint8_t *known);
+/* after an edit was kept: its attributes are set, unless they are right */
+DRAY_MUST_CHECK int inst_keep_edit(const struct inst_planning *pl, struct inst_item *it, enum inst_note_kind note,
+    struct dray_err *e);
 bool inst_has_children(const struct inst_planning *pl, const struct inst_item *it);	/* in the release */
 
 /* rules.c */
 DRAY_MUST_CHECK int inst_rules_begin(struct inst_planning *pl, struct dray_err *e);	/* before anything is looked at */
-/* what a rule says about the path */
+/* what a rule says about the path; the rule, or NULL */
 enum dray_action inst_rule(const struct inst_planning *pl, uint32_t row);
+const struct dray_rule *inst_rule_of(const struct inst_planning *pl, uint32_t row);
 /* shall it be as the release has it, whatever was done here? */
 bool inst_wants_strict(const struct inst_planning *pl, uint32_t row);
 /* what was decided about it gives way to a rule */
 void inst_rules_apply(const struct inst_planning *pl, struct inst_item *it);
+
+/* decide_own.c: a rule keeps what was set here: an object that goes on, alone or with a new content. Not of hard links, whose
+ * names share it */
+void inst_decide_own(const struct inst_planning *pl, struct inst_item *it);
+
+/* merges.c: what was edited here and is changed by the release; databases of such texts */
+DRAY_MUST_CHECK int inst_merges(struct inst_planning *pl, struct dray_err *e);
+const struct inst_merge *inst_merge_of(const struct inst_plan *p, const struct inst_item *it);	/* NULL: none */
+void inst_merges_free(struct inst_plan *p);
+
+/* databases.c */
+/* what the path is built from, as a path of the release; NULL: it is no such database */
+const char *inst_database_text(const char *path, size_t len);
+void inst_databases(struct inst_planning *pl);
+
+/* bases_here.c: the former contents that the file which is there may have been made from; at most INST_BASES_MOST */
+enum { INST_BASES_MOST = 64 };
+size_t inst_bases_here(const struct inst_planning *pl, const struct inst_item *it, uint32_t v[INST_BASES_MOST]);
 
 /* decide_repair.c: the decision of a repair about one path, from its facts */
 DRAY_MUST_CHECK int inst_decide_repair(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e);

@@ -85,6 +85,16 @@ read_links(struct inst_front *f, struct dray_err *e)
 	return 0;
 }
 
+/* texts that were decided on lie beside the policy */
+static int
+folder_of_texts(struct inst_front *f, struct dray_err *e)
+{
+	const char *slash = strrchr(f->policy_file, '/');
+
+	f->policy.texts = strndup(f->policy_file, slash == NULL ? 0 : (size_t)(slash - f->policy_file) + 1);
+	return f->policy.texts != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
+}
+
 int
 inst_policy_read(struct inst_front *f, struct dray_err *e)
 {
@@ -98,7 +108,7 @@ inst_policy_read(struct inst_front *f, struct dray_err *e)
 			return dray_hint(e, "there are preserve, the default, and strict");
 		}
 	}
-	if (f->policy_file != NULL && inst_rules_load(f->policy_file, &f->policy.rules, e) != 0)
+	if (f->policy_file != NULL && (inst_rules_load(f->policy_file, &f->policy.rules, e) != 0 || folder_of_texts(f, e) != 0))
 		return -1;
 	return read_links(f, e);
 }

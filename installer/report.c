@@ -26,7 +26,9 @@ static const char *const note_name[] = {
 	[INST_NOTE_LINK_IGNORED] = "symlink-ignored", [INST_NOTE_LINK_REDIRECTED] = "symlink-redirected",
 	[INST_NOTE_NO_SYMLINK] = "no-symlink", [INST_NOTE_LEFT_OUT] = "left-out",
 	[INST_NOTE_IGNORED] = "ignored", [INST_NOTE_NOT_ADDED] = "not-added", [INST_NOTE_MINE] = "mine",
-	[INST_NOTE_NO_FLAGS] = "no-flags",
+	[INST_NOTE_NO_FLAGS] = "no-flags", [INST_NOTE_MERGED] = "merged", [INST_NOTE_MERGED_THEIRS] = "merged-release",
+	[INST_NOTE_MERGED_MINE] = "merged-mine", [INST_NOTE_USED] = "decided", [INST_NOTE_KEPT_ATTRS] = "kept-attributes",
+	[INST_NOTE_KEPT_DB] = "kept-database",
 };
 
 const char *
@@ -97,6 +99,8 @@ way_out(const struct inst_plan *p)
 {
 	if (p->lacking == p->conflicts)
 		return "bring a bundle that holds them: not slim, or built without --from";
+	if (p->unmerged > 0)
+		return "decide with --policy FILE: PATH mine, PATH theirs";
 	if (p->asking > 0)
 		return "decide with --symlink PATH=ignore, PATH=restore or PATH=redirect";
 	if (p->holding > 0)
@@ -165,6 +169,12 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		{ INST_NOTE_BLOCKED, "cannot be changed here:" },
 		{ INST_NOTE_CONFLICT, "conflicts, to be settled first:" },
 		{ INST_NOTE_UNREADABLE, "not readable, so the plan is partial:" },
+		{ INST_NOTE_MERGED, "local edits, merged with the release's:" },
+		{ INST_NOTE_USED, "local edits, decided on:" },
+		{ INST_NOTE_MERGED_THEIRS, "local edits, all of them in the release:" },
+		{ INST_NOTE_MERGED_MINE, "local edits, with nothing of the release to add:" },
+		{ INST_NOTE_KEPT_DB, "databases of local texts, left alone:" },
+		{ INST_NOTE_KEPT_ATTRS, "local owner, mode or flags, kept by the policy:" },
 		{ INST_NOTE_PARKED, "local edits, replaced; the old ones are parked:" },
 		{ INST_NOTE_KEPT_META, "local edits, their content kept:" },
 		{ INST_NOTE_META_LOST, "local owner, mode or attributes, replaced:" },
@@ -265,6 +275,7 @@ inst_report_text(const struct inst_front *f, const struct inst_plan *p)
 	count_line(f, p->already, "are as the release wants them already");
 	count_line(f, p->added, "added");
 	count_line(f, p->updated, "updated");
+	count_line(f, p->merged, "of these from local edits");
 	count_line(f, p->type_changed, "of another type");
 	count_line(f, p->meta_only, "with other attributes only");
 	count_line(f, p->removed, "removed");
@@ -311,6 +322,7 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 	dray_json_set_int(c, "already", (int64_t)p->already);
 	dray_json_set_int(c, "added", (int64_t)p->added);
 	dray_json_set_int(c, "updated", (int64_t)p->updated);
+	dray_json_set_int(c, "merged", (int64_t)p->merged);
 	dray_json_set_int(c, "removed", (int64_t)p->removed);
 	dray_json_set_int(c, "type_changed", (int64_t)p->type_changed);
 	dray_json_set_int(c, "meta_only", (int64_t)p->meta_only);

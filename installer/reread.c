@@ -80,7 +80,9 @@ content_of(const struct reread *r, const struct inst_node *n, struct dray_conten
 
 	dray_index_entry(r->ix, n->entry, &en);
 	dray_index_state(r->ix, en.target, &s);
-	if (s.type == DRAY_FILE)
+	if (n->merge != 0)
+		*c = (struct dray_content){ .size = r->p->merges[n->merge - 1].len, .sha256 = r->p->merges[n->merge - 1].sha256 };
+	else if (s.type == DRAY_FILE)
 		dray_index_content(r->ix, s.content, c);
 	return s.type == DRAY_FILE;
 }

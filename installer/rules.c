@@ -55,24 +55,32 @@ inst_rules_begin(struct inst_planning *pl, struct dray_err *e)
 
 	if (p->n == 0)
 		return 0;
-	pl->action = calloc((size_t)rows + 1, 1);
+	pl->rule = calloc((size_t)rows + 1, sizeof(*pl->rule));
 	pl->plan->rules_used = calloc(p->n, 1);
-	if (pl->action == NULL || pl->plan->rules_used == NULL)
+	if (pl->rule == NULL || pl->plan->rules_used == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (uint32_t row = 0; row < rows; row++) {
 		dray_index_entry(pl->ix, row, &en);
 		if ((r = dray_policy_find(p, en.path, en.len, case_of(pl->ix, &en))) == NULL)
 			continue;
-		pl->action[row] = (uint8_t)r->action;
+		pl->rule[row] = (uint16_t)(r - p->v + 1);
 		pl->plan->rules_used[r - p->v] = 1;
 	}
 	return 0;
 }
 
+const struct dray_rule *
+inst_rule_of(const struct inst_planning *pl, uint32_t row)
+{
+	return pl->rule == NULL || pl->rule[row] == 0 ? NULL : &pl->policy->rules.v[pl->rule[row] - 1];
+}
+
 enum dray_action
 inst_rule(const struct inst_planning *pl, uint32_t row)
 {
-	return pl->action == NULL ? DRAY_ACT_NONE : (enum dray_action)pl->action[row];
+	const struct dray_rule *r = inst_rule_of(pl, row);
+
+	return r == NULL ? DRAY_ACT_NONE : r->action;
 }
 
 bool
@@ -80,7 +88,7 @@ inst_wants_strict(const struct inst_planning *pl, uint32_t row)
 {
 	enum dray_action a = inst_rule(pl, row);
 
-	return a == DRAY_ACT_THEIRS || a == DRAY_ACT_STRICT || (a == DRAY_ACT_NONE && pl->policy->strict);
+	return a == DRAY_ACT_THEIRS || a == DRAY_ACT_STRICT || ((a == DRAY_ACT_NONE || a == DRAY_ACT_KEEP_METADATA) && pl->policy->strict);
 }
 
 void
@@ -98,6 +106,6 @@ inst_rules_apply(const struct inst_planning *pl, struct inst_item *it)
 	else
 		return;
 	it->held = it->id.type != DRAY_ABSENT;
-	it->park = it->edited = it->lost = false;
+	it->park = it->edited = it->lost = it->merges = it->own_attrs = false;
 	it->why = NULL;
 }

@@ -60,7 +60,7 @@ inst_stage_collect(struct stage *s, struct dray_err *e)
 			}
 			group_first[n->group] = (uint32_t)i;
 		}
-		if (st.type != DRAY_FILE || n->from_live) {
+		if (st.type != DRAY_FILE || n->from_live || n->merge != 0) {
 			s->plain[s->n_plain++] = (uint32_t)i;
 			continue;
 		}

@@ -28,6 +28,9 @@ enum {
 	DRAY_EV_EDIT = 2,	/* a local edit kept its content */
 	DRAY_EV_ATTRS = 4,	/* local owner, mode or extended attributes were replaced */
 	DRAY_EV_CONFIG = 8,	/* the release calls it a file that people edit */
+	/* these stand in lists of version 2, which is what such a list is */
+	DRAY_EV_MERGED = 16,	/* a local edit went into the new content, or what was decided on instead */
+	DRAY_EV_OWN_ATTRS = 32,	/* local owner, mode and flags were kept */
 };
 
 struct dray_ev_side {		/* one path, before or after */
@@ -50,6 +53,7 @@ struct dray_ev_writer {		/* starts as zero */
 	uint8_t *p;		/* owned */
 	size_t len, cap;
 	uint32_t rows;
+	uint32_t version;
 	size_t last;		/* length of the path before, which lies in @path */
 	char path[DRAY_PATH_MAX];
 };
@@ -64,7 +68,7 @@ void dray_ev_free(struct dray_ev_writer *w);
 
 struct dray_ev_reader {
 	struct dray_cursor c;
-	uint32_t left;		/* rows to come */
+	uint32_t version, left;	/* rows to come */
 	size_t len;
 	char path[DRAY_PATH_MAX];
 };

@@ -1,5 +1,5 @@
 /*
- * policy.h - a policy file: what a site has decided about paths beforehand. Lines "PATTERN ACTION [if WHEN]", or the same as
+ * policy.h - a policy file: what a site has decided about paths beforehand. Lines "PATTERN ACTION [OPTION...]", or the same as
  * JSON. The first rule that matches a path and its case decides about it. Source: spec/cli.md, "Policy files".
  */
 #ifndef DRAY_POLICY_H
@@ -21,6 +21,9 @@ enum dray_action {
 	DRAY_ACT_STRICT,	/* ... and where it does not */
 	DRAY_ACT_RESTORE,	/* a directory of the release that is a symlink here: it comes back */
 	DRAY_ACT_REDIRECT,	/* ...: what is beneath it goes where the symlink leads */
+	DRAY_ACT_MERGE,		/* a file that was edited here is merged with the release's */
+	DRAY_ACT_KEEP_METADATA,	/* as without a rule, but owner, mode and flags set here stay */
+	DRAY_ACT_USE,		/* a text that was decided on, where it would be a conflict otherwise */
 };
 
 enum { DRAY_WHEN_ADDED = 1,	/* no state that the bundle knows from before has the path, the release has */
@@ -35,6 +38,10 @@ struct dray_rule {
 	size_t len;
 	enum dray_action action;
 	uint8_t when;		/* DRAY_WHEN_* */
+	bool keep_metadata;	/* owner, mode and flags set here stay */
+	const char *validate;	/* merge, use: the command that says whether the new file will do; not NUL-terminated; NULL: none */
+	size_t validate_len;
+	uint8_t sha256[32];	/* use: of the text */
 	uint32_t line;		/* where it stands, from 1; of JSON the number of the rule */
 };
 

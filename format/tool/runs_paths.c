@@ -15,7 +15,8 @@ static const char *const type_name[] = { [DRAY_ABSENT] = "absent", [DRAY_FILE] =
 	[DRAY_SYMLINK] = "symlink", [DRAY_FIFO] = "fifo", [DRAY_CHARDEV] = "chardev", [DRAY_BLOCKDEV] = "blockdev" };
 
 static const struct { uint8_t bit; const char *name; } flag_name[] = { { DRAY_EV_PARKED, "parked" },
-	{ DRAY_EV_EDIT, "edit-kept" }, { DRAY_EV_ATTRS, "attributes-replaced" }, { DRAY_EV_CONFIG, "config" } };
+	{ DRAY_EV_EDIT, "edit-kept" }, { DRAY_EV_ATTRS, "attributes-replaced" }, { DRAY_EV_CONFIG, "config" },
+	{ DRAY_EV_MERGED, "merged" }, { DRAY_EV_OWN_ATTRS, "attributes-kept" } };
 
 static const char *
 name_of(uint8_t type)

@@ -143,6 +143,8 @@ add_end(struct words *w, const struct dray_ev_record *rec, const struct dray_jso
 		add(w, " (exit %" PRId64 ")", n);
 	if (list != NULL)
 		add(w, ", %" PRId64 " paths", number_of(list, "rows"));
+	if ((n = number_of(object_of(run, "decisions"), "merged")) != 0)
+		add(w, ", %" PRId64 " merged", n);
 	if ((n = number_of(rec->doc, "about")) != 0)
 		add(w, " (record %" PRId64 ")", n);
 	if ((n = number_of(rec->doc, "kept_count")) != 0)

@@ -44,7 +44,7 @@ want_text '"dray_evidence":1,"ended":"done","exit":0,"installed":{"bundle_id":"'
 want_text "$plan" out
 want_text '"triggers_due":["due"]' out
 want_text '"policy":{"no_owner":false,"no_sync":false,"park":true,"profile":"preserve","symlinks":[]}' out
-want_text '"decisions":{"added":1,"already":0,"left_alone":0,"meta_only":1,"parked":1,"removed":1,"touched":6,"type_changed":0,"updated":3}' out
+want_text '"decisions":{"added":1,"already":0,"left_alone":0,"merged":0,"meta_only":1,"parked":1,"removed":1,"touched":6,"type_changed":0,"updated":3}' out
 want_text '"number":1,"options":[],"prev":"0000000000000000000000000000000000000000000000000000000000000000"' out
 "$DRAY" key show ops.pub --json >key.out
 want_text "\"signers\":[{\"key\":\"$(grep -o '"sha256":"[0-9a-f]*"' key.out | cut -d '"' -f 4)\",\"name\":\"ops\"}]" out

@@ -45,7 +45,7 @@ cp -a old root
 run "$INSTALL" plan up.dray --root root --keyring ops.pub --json -j 1
 want_status 0
 want_text "\"plan_id\":\"$id\"" out
-want_text '"partial":false,"paths":{"added":1,"already":0,"blocked":0,"conflicts":0,"left_alone":0,"meta_only":1' out
+want_text '"partial":false,"paths":{"added":1,"already":0,"blocked":0,"conflicts":0,"left_alone":0,"merged":0,"meta_only":1' out
 want_text '"bases":[{"matched":' out
 want_text '"room":[{"bytes":' out
 want_text '"path":"."' out

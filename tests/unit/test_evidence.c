@@ -137,9 +137,32 @@ paths_out_of_order_and_unknown_letters_are_refused(void)
 	w.p[17] = 0x80;
 	CHECK_EQ(walk(w.p, w.len), -1);
 	w.p[17] = 0;
-	w.p[8] = 2;
+	w.p[8] = 3;
 	CHECK_EQ(walk(w.p, w.len), -1);
 	CHECK_EQ(e.code, DRAY_E_NEWER);
+	dray_ev_free(&w);
+}
+
+static void
+flags_of_merges_make_a_list_of_version_two(void)
+{
+	struct dray_ev_row a = row('~', "a", DRAY_DIR, DRAY_DIR);
+	struct dray_ev_writer w = { .p = NULL };
+
+	CHECK_EQ(dray_ev_add(&w, &a, &e), 0);
+	CHECK_EQ(dray_ev_end(&w, &e), 0);
+	CHECK_EQ(w.p[8], 1);
+	dray_ev_free(&w);
+	a.flags = DRAY_EV_MERGED | DRAY_EV_OWN_ATTRS | DRAY_EV_CONFIG;
+	CHECK_EQ(dray_ev_add(&w, &a, &e), 0);
+	CHECK_EQ(dray_ev_end(&w, &e), 0);
+	CHECK_EQ(w.p[8], 2);
+	CHECK_EQ(walk(w.p, w.len), 1);
+	w.p[17] = 0x80;
+	CHECK_EQ(walk(w.p, w.len), -1);
+	w.p[17] = DRAY_EV_MERGED;
+	w.p[8] = 1;
+	CHECK_EQ(walk(w.p, w.len), -1);
 	dray_ev_free(&w);
 }
 
@@ -207,6 +230,7 @@ main(void)
 	RUN(an_empty_list_is_a_header);
 	RUN(a_list_that_is_cut_or_longer_is_refused);
 	RUN(paths_out_of_order_and_unknown_letters_are_refused);
+	RUN(flags_of_merges_make_a_list_of_version_two);
 	RUN(a_record_must_have_its_number_its_end_and_the_one_before);
 	RUN(a_time_is_what_the_calendar_says);
 	return test_done();

@@ -62,12 +62,50 @@ json_says_the_same(void)
 	dray_policy_free(&p);
 }
 
+#define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static void
+merging_has_its_options(void)
+{
+	static const char *const same[] = { "a merge keep-metadata validate \"/bin/x -t %f\" if changed\n** keep-metadata\nb use " HEX,
+		"{\"dray_policy\":1,\"rules\":[{\"path\":\"a\",\"action\":\"merge\",\"keep_metadata\":true,\"if\":\"changed\","
+		"\"validate\":\"/bin/x -t %f\"},{\"path\":\"**\",\"action\":\"keep-metadata\"},"
+		"{\"path\":\"b\",\"action\":\"use\",\"sha256\":\"" HEX "\"}]}" };
+	struct dray_policy p;
+	struct dray_err e;
+
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_EQ(parse(same[i], &p, &e), 0);
+		CHECK_EQ(p.n, 3);
+		CHECK_EQ(p.v[0].action, DRAY_ACT_MERGE);
+		CHECK_EQ(p.v[0].when, DRAY_WHEN_CHANGED);
+		CHECK(p.v[0].keep_metadata);
+		CHECK_EQ(p.v[0].validate_len, 12);
+		CHECK(memcmp(p.v[0].validate, "/bin/x -t %f", 12) == 0);
+		CHECK_EQ(p.v[1].action, DRAY_ACT_KEEP_METADATA);
+		CHECK(p.v[1].keep_metadata && p.v[1].validate == NULL);
+		CHECK_EQ(p.v[2].action, DRAY_ACT_USE);
+		CHECK_EQ(p.v[2].sha256[1], 0x11);
+		CHECK(!p.v[2].keep_metadata);
+		dray_policy_free(&p);
+	}
+}
+
 static void
 what_is_no_policy_is_refused_by_its_line(void)
 {
 	static const struct { const char *text, *says; } bad[] = {
 		{ "a", "line 1: no rule" }, { "\na mine more", "line 2: no rule" }, { "a mine if", "line 1: no rule" },
-		{ "a mine if added b", "line 1: no rule" }, { "a merge", "line 1: no action is called merge" },
+		{ "a mine if added b", "line 1: no rule" }, { "a melt", "line 1: no action is called melt" },
+		{ "a merge validate", "line 1: no rule" }, { "a merge validate \"/x %f", "line 1: no rule" },
+		{ "a merge validate \"/x %f\"if changed", "line 1: no rule" }, { "a merge if added if added", "line 1: no rule" },
+		{ "a merge validate \"x %f\"", "line 1: validate wants" }, { "a merge validate \"/x\"", "line 1: validate wants" },
+		{ "a mine validate \"/x %f\"", "line 1: validate goes" }, { "a ignore keep-metadata", "line 1: keep-metadata does" },
+		{ "a restore keep-metadata", "line 1: keep-metadata does" }, { "a use", "line 1: no rule" },
+		{ "a use 12", "line 1: use, and it alone" }, { "a merge 12", "line 1: no rule" },
+		{ "{\"dray_policy\":1,\"rules\":[{\"path\":\"a\",\"action\":\"use\"}]}", "rule 1: use, and it alone" },
+		{ "{\"dray_policy\":1,\"rules\":[{\"path\":\"a\",\"action\":\"mine\",\"sha256\":\"00\"}]}", "rule 1: use, and it" },
+		{ "{\"dray_policy\":1,\"rules\":[{\"path\":\"a\",\"action\":\"mine\",\"keep_metadata\":1}]}", "rule 1: " },
 		{ "a mine if ever", "line 1: no case is called ever" }, { "/ mine", "line 1: the pattern" },
 		{ "a//b mine", "line 1: the pattern" }, { "a/[b mine", "line 1: the pattern" },
 		{ "a* restore", "line 1: restore is about one" }, { "a redirect if added", "line 1: redirect is about one" },
@@ -126,6 +164,7 @@ main(void)
 {
 	RUN(the_first_rule_that_matches_decides);
 	RUN(json_says_the_same);
+	RUN(merging_has_its_options);
 	RUN(what_is_no_policy_is_refused_by_its_line);
 	RUN(bounds_hold);
 	return test_done();
