@@ -52,6 +52,14 @@ quoted(const char *path, char out[DRAY_QUOTE_CAP(255)])
 	return dray_quote(path, strlen(path), out, DRAY_QUOTE_CAP(255));
 }
 
+static const char *
+name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
 static char *
 there(const struct copy *c, const char *name, size_t len, const char *end)
 {
@@ -68,7 +76,7 @@ write_sheet(const struct copy *c, const struct dray_bundle *b, struct item *it, 
 {
 	const struct dray_desc *d = dray_bundle_desc(b);
 	const struct dray_slot *s = dray_bundle_slot(b);
-	const char *name = strrchr(c->v[BUNDLE].path, '/') + 1;
+	const char *name = name_of(c->file);
 	char hex[65], print[40], q[DRAY_QUOTE_CAP(255)];
 	size_t len = 0;
 	FILE *f;
@@ -115,7 +123,7 @@ find_installer(const struct copy *c, int *fd, struct dray_err *e)
 static int
 list_items(struct copy *c, const struct dray_bundle *b, int fd, struct dray_err *e)
 {
-	const char *slash = strrchr(c->file, '/'), *name = slash == NULL ? c->file : slash + 1;
+	const char *name = name_of(c->file);
 	size_t len = strlen(name), stem = len > 5 && strcmp(name + len - 5, ".dray") == 0 ? len - 5 : len;
 	struct stat st;
 	int tool = -1;
@@ -125,9 +133,6 @@ list_items(struct copy *c, const struct dray_bundle *b, int fd, struct dray_err 
 	c->v[SHEET] = (struct item){ .what = "sheet", .fd = -1, .path = there(c, name, stem, ".txt") };
 	c->v[INSTALLER] = (struct item){ .what = "installer", .fd = -1, .runs = true, .path = there(c, "dray-install", 12, "") };
 	c->n = ITEMS;
-	for (size_t i = 0; i < c->n; i++)
-		if (c->v[i].path == NULL)
-			return dray_fail(e, DRAY_E_IO, "out of memory");
 	if (find_installer(c, &tool, e) != 0)
 		return -1;
 	c->v[INSTALLER].fd = tool;
@@ -210,6 +215,8 @@ look_first(struct copy *c, uint8_t *mine, uint8_t *theirs, struct dray_err *e)
 	bool any;
 
 	for (size_t i = 0; i < c->n; i++) {
+		if (c->v[i].path == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
 		if (is_there(&c->v[i], mine, theirs, &any, e) != 0)
 			return dray_wrap(e, "%s", quoted(c->v[i].path, q));
 		if (any && !c->v[i].there && !c->replace) {
@@ -317,7 +324,7 @@ look_again(struct copy *c, const struct item *it, uint8_t *mine, uint8_t *theirs
 		return 0;
 	if ((dir = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return dray_fail_errno(e, "its folder cannot be opened");
-	rc = read_back(c, it, dir, strrchr(it->path, '/') + 1, mine, theirs, e);
+	rc = read_back(c, it, dir, name_of(it->path), mine, theirs, e);
 	close(dir);
 	return rc;
 }
