@@ -1,12 +1,10 @@
 /*
  * build.c - runs the chain and keeps the promise that a failed build leaves nothing behind.
  */
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "builder/build.h"
 #include "builder/fbsd_upstream.h"
@@ -18,105 +16,8 @@
 #include "builder/sign.h"
 #include "builder/source.h"
 #include "builder/temp.h"
+#include "builder/triggerset.h"
 #include "dray/bundle.h"
-
-/* is folder @path, of which the last parts may be missing, @tree or beneath it? */
-static bool
-lies_in(const char *tree, const char *path)
-{
-	char *t = realpath(tree, NULL), *real = NULL, *p = strdup(path), *slash;
-	size_t n = t != NULL ? strlen(t) : 0;
-	bool in;
-
-	while (t != NULL && p != NULL && (real = realpath(p, NULL)) == NULL) {
-		if ((slash = strrchr(p, '/')) == NULL) {
-			real = realpath(".", NULL);
-			break;
-		}
-		slash[slash == p] = '\0';
-		if (slash == p && (real = realpath("/", NULL)) != NULL)
-			break;
-	}
-	in = real != NULL && strncmp(real, t, n) == 0 && (real[n] == '/' || real[n] == '\0' || t[n - 1] == '/');
-	free(t);
-	free(p);
-	free(real);
-	return in;
-}
-
-/* a bundle inside one of its own trees would change the tree it describes; one in the place of an archive, destroy it */
-static int
-check_apart(const struct build_source *s, const char *name, const char *output, struct dray_err *e)
-{
-	struct stat a, b;
-	char *dir;
-	int rc = 0;
-
-	if (s->kind == BUILD_SOURCE_FBSD)
-		return 0;
-	if (s->kind == BUILD_SOURCE_ARCHIVE) {
-		for (size_t i = 0; i < s->n; i++)
-			if (stat(s->paths[i], &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-				return dray_fail(e, DRAY_E_USAGE, "the output would replace the source %s", name);
-		return 0;
-	}
-	if ((dir = tool_folder_of(output)) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	/* what cannot be resolved is told by whoever opens it */
-	if (lies_in(s->paths[0], dir))
-		rc = dray_fail(e, DRAY_E_USAGE, "the output lies inside the source %s", name);
-	free(dir);
-	return rc;
-}
-
-static int
-check_source(const char *spec, const char *output, struct dray_err *e)
-{
-	struct build_source s;
-	char quoted[400];
-	int rc = build_source_parse(spec, &s, e);
-
-	if (rc == 0)
-		rc = check_apart(&s, dray_quote(spec, strlen(spec), quoted, sizeof(quoted)), output, e);
-	build_source_free(&s);
-	return rc;
-}
-
-/* 1: the cache @dir lies inside the source; what is kept there would be packed, and grow while the tree is read */
-static int
-cache_in_source(const char *spec, const char *dir, struct dray_err *e)
-{
-	struct build_source s;
-	int rc = build_source_parse(spec, &s, e);
-
-	if (rc == 0 && s.kind == BUILD_SOURCE_DIR)
-		rc = lies_in(s.paths[0], dir) ? 1 : 0;
-	build_source_free(&s);
-	return rc;
-}
-
-/* the usual cache gives way to a source that holds it; one that was asked for is a mistake */
-static int
-open_cache(const struct build_opts *o, struct build_cache **out, struct dray_err *e)
-{
-	char *usual = o->cache_dir == NULL ? build_cache_usual() : NULL, quoted[400];
-	const char *dir = o->cache_dir != NULL ? o->cache_dir : usual;
-	int in = 0;
-
-	if (dir == NULL)
-		return 0;
-	for (size_t i = 0; in == 0 && i < o->n_inputs; i++) {
-		const char *spec = o->inputs[i].spec;
-
-		if ((in = cache_in_source(spec, dir, e)) == 1 && o->cache_dir != NULL)
-			in = dray_fail(e, DRAY_E_USAGE, "the cache lies inside the source %s",
-			    dray_quote(spec, strlen(spec), quoted, sizeof(quoted)));
-	}
-	if (in == 0)
-		in = build_cache_open(o->cache_dir, out, e);
-	free(usual);
-	return in < 0 ? -1 : 0;
-}
 
 /* known ones by counter and version, unnamed ones behind them by what they hold: never by the order of arguments */
 static int
@@ -184,6 +85,14 @@ load(const struct build_opts *o, const struct build_input *in, struct build_rele
 	return rc;
 }
 
+/* all that was read, the target first */
+static void
+list_releases(const struct build_opts *o, struct build_release *all[2 * DRAY_MAX_BASES + 1])
+{
+	for (size_t i = 0; i < o->n_inputs; i++)
+		all[i] = o->inputs[(i + o->n_inputs - 1) % o->n_inputs].release;
+}
+
 /* of sources that are far away, what the others do not have in common with them */
 static int
 fetch_needed(const struct build_opts *o, struct dray_err *e)
@@ -191,11 +100,9 @@ fetch_needed(const struct build_opts *o, struct dray_err *e)
 	struct build_release *all[2 * DRAY_MAX_BASES + 1];
 	bool far = false;
 
-	/* the target first */
-	for (size_t i = 0; i < o->n_inputs; i++) {
-		all[i] = o->inputs[(i + o->n_inputs - 1) % o->n_inputs].release;
+	list_releases(o, all);
+	for (size_t i = 0; i < o->n_inputs; i++)
 		far |= all[i]->fetch != NULL;
-	}
 	if (!far)
 		return 0;
 	if (build_needed(all, o->n_inputs, e) != 0)
@@ -292,7 +199,7 @@ take_parts(struct build_opts *o, struct dray_err *e)
 static int
 load_all(struct build_opts *o, struct build_result *r, struct dray_err *e)
 {
-	struct build_release *states[DRAY_MAX_BASES];
+	struct build_release *states[DRAY_MAX_BASES], *all[2 * DRAY_MAX_BASES + 1];
 
 	for (size_t i = 0; i < o->n_inputs; i++)
 		if (load(o, &o->inputs[i], &o->inputs[i].release, e) != 0)
@@ -303,6 +210,9 @@ load_all(struct build_opts *o, struct build_result *r, struct dray_err *e)
 	if (look_at_target(o, r->target, e) != 0 || look_at_history(o, e) != 0 || order_bases(o, e) != 0)
 		return -1;
 	if (take_parts(o, e) != 0 || fetch_needed(o, e) != 0)
+		return -1;
+	list_releases(o, all);
+	if (build_triggers(o->triggers, o->trigger_sets, all, o->n_inputs, &r->triggers, e) != 0)
 		return -1;
 	for (size_t i = 0; i < o->n_history; i++)
 		states[i] = o->inputs[o->n_inputs - 1 - o->n_history + i].release;
@@ -325,9 +235,9 @@ describe(const struct build_opts *o, struct build_result *r, struct dray_desc *d
 	d->counter = o->counter;
 	d->slot = o->slot;
 	d->slim = o->slim;
-	if (o->triggers != NULL) {
-		d->triggers = dray_json_copy(o->triggers);
-		d->n_triggers = dray_json_count(o->triggers);
+	if (r->triggers != NULL) {
+		d->triggers = dray_json_copy(r->triggers);
+		d->n_triggers = dray_json_count(r->triggers);
 		/* optional: a program that cannot run them still brings the files, and says so */
 		snprintf(d->optional[d->n_optional++], sizeof(d->optional[0]), "triggers");
 	}
@@ -432,7 +342,7 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	/* what can be wrong with the options is found before the long work begins */
 	if (load_keys(o, keys, e) != 0)
 		goto out;
-	if (!o->no_cache && open_cache(o, &r->cache, e) != 0)
+	if (!o->no_cache && build_places_cache(o, &r->cache, e) != 0)
 		goto out;
 	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0 ||
 	    (o->with_upstream && build_fbsd_notes(r->target, o->level, &notes, e) != 0))
@@ -474,7 +384,7 @@ build_run(struct build_opts *o, struct build_result *r, struct dray_err *e)
 
 	*r = (struct build_result){ .target = NULL };
 	for (size_t i = o->n_inputs; i-- > 0;)
-		if (check_source(o->inputs[i].spec, o->output, e) != 0)
+		if (build_check_apart(o->inputs[i].spec, o->output, e) != 0)
 			return -1;
 	/* first of all, so that a folder without write permission is told before an hour of work */
 	if (build_temp_open(o->output, &t, e) != 0)
@@ -493,6 +403,7 @@ void
 build_result_free(struct build_opts *o, struct build_result *r)
 {
 	build_release_free(r->history);
+	dray_json_free(r->triggers);
 	for (size_t i = 0; i < o->n_inputs; i++)
 		build_release_free(o->inputs[i].release);
 	build_packed_free(r->packed);

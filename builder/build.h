@@ -56,7 +56,8 @@ struct build_opts {
 	bool empty_ok;			/* a target that holds nothing is no mistake */
 	bool with_upstream;		/* attach the signed metadata of the server that the release is from */
 	bool slim;			/* mode of the bundle */
-	const struct dray_json *triggers;	/* array, checked, or NULL */
+	const struct dray_json *triggers;	/* those of the recipe: array, checked, or NULL */
+	unsigned trigger_sets;		/* triggerset.h */
 	int level;
 	uint64_t apply_ns;		/* most that applying may cost from any base; 0: no bound */
 	const char *cache_dir;		/* NULL: the usual one */
@@ -74,6 +75,7 @@ struct build_result {
 	size_t n_signed, n_notes;
 	struct build_packed *packed;	/* its figures */
 	struct build_cache *cache;	/* its figures; NULL: none was used */
+	struct dray_json *triggers;	/* array, or NULL */
 	size_t stale;			/* temporary files of killed builds that were removed */
 	int64_t scan_ms, write_ms, check_ms;
 };
@@ -84,6 +86,12 @@ struct build_result {
  */
 DRAY_MUST_CHECK int build_run(struct build_opts *o, struct build_result *r, struct dray_err *e);
 void build_result_free(struct build_opts *o, struct build_result *r);
+
+/** build_check_apart - does the output lie outside of the source @spec, and is it none of its files? DRAY_E_USAGE */
+DRAY_MUST_CHECK int build_check_apart(const char *spec, const char *output, struct dray_err *e);
+
+/** build_places_cache - open the cache; the usual one gives way to a source that holds it, one that was asked for is a mistake */
+DRAY_MUST_CHECK int build_places_cache(const struct build_opts *o, struct build_cache **out, struct dray_err *e);
 
 /** build_report - tell the result, as text or JSON */
 DRAY_MUST_CHECK int build_report(const struct build_opts *o, const struct build_result *r, struct dray_err *e);

@@ -7,6 +7,7 @@
 
 #include "builder/build.h"
 #include "builder/recipe.h"
+#include "builder/triggerset.h"
 #include "dray/digest.h"
 #include "dray/num.h"
 #include "dray/slot.h"
@@ -204,6 +205,12 @@ check_rules(struct build_opts *o, const struct build_args *a, struct dray_err *e
 	    add_patterns(&o->mounts, &a->mounts, "--mount", e) != 0 ||
 	    add_patterns(&o->layout->config, &a->config, "--config", e) != 0)
 		return -1;
+	for (size_t i = 0; i < a->trigger_sets.n; i++)
+		if (build_triggerset_add(&o->trigger_sets, a->trigger_sets.v[i], e) != 0)
+			return -1;
+	/* a server's release is FreeBSD's */
+	if (o->trigger_sets == 0 && build_fbsd_is(a->to) && build_triggerset_add(&o->trigger_sets, "freebsd", e) != 0)
+		return -1;
 	return build_pathset_config(&o->filter, o->layout, e);
 }
 
@@ -329,6 +336,8 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		{ "config", 0, TOOL_LIST, &a.config, 0, 0, "PATTERN", "files that people edit; repeats" },
 		{ "path-set", 0, TOOL_LIST, &a.path_sets, 0, 0, "NAME",
 		  "leave out what is the machine's own: debian, freebsd, image; repeats" },
+		{ "triggers", 0, TOOL_LIST, &a.trigger_sets, 0, 0, "NAME",
+		  "what the system has to do afterwards: debian, freebsd, none; repeats" },
 		{ "ignore", 0, TOOL_LIST, &a.ignore, 0, 0, "PATTERN", "leave out these paths; repeats" },
 		{ "mount", 0, TOOL_LIST, &a.mounts, 0, 0, "PATTERN", "dir: enter the file systems mounted here; repeats" },
 		{ "xattr", 0, TOOL_LIST, &a.xattrs, 0, 0, "PATTERN", "take these attributes as well; repeats" },

@@ -320,7 +320,8 @@ read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, s
 {
 	static const char *const keys[] = { "apply_cpu", "as_root", "compatible", "components", "config", "counter",
 		"freebsd_update", "from", "history", "ignore", "level", "mode", "mounts", "notes", "os", "owner_map", "path_sets",
-		"phases", "portable_names", "product", "recipe", "slot", "to", "triggers", "version", "xattrs", NULL };
+		"phases", "portable_names", "product", "recipe", "slot", "to", "trigger_sets",
+		"triggers", "version", "xattrs", NULL };
 	int64_t n;
 
 	if (build_recipe_only(r, r->doc, keys, e) != 0)
@@ -334,6 +335,7 @@ read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, s
 	    build_recipe_take(r, r->doc, "compatible", BUILD_RECIPE_TOKENS, &a->compatible, e) != 0 || build_recipe_take(r, r->doc, "notes", BUILD_RECIPE_NOTES, &a->notes, e) != 0 ||
 	    build_recipe_take(r, r->doc, "config", BUILD_RECIPE_PATTERNS, &a->config, e) != 0 ||
 	    build_recipe_take(r, r->doc, "path_sets", BUILD_RECIPE_SETS, &a->path_sets, e) != 0 ||
+	    build_recipe_take(r, r->doc, "trigger_sets", BUILD_RECIPE_TRIGGERS, &a->trigger_sets, e) != 0 ||
 	    build_recipe_take(r, r->doc, "ignore", BUILD_RECIPE_PATTERNS, &a->ignore, e) != 0 || build_recipe_take(r, r->doc, "xattrs", BUILD_RECIPE_PATTERNS, &a->xattrs, e) != 0 ||
 	    build_recipe_take(r, r->doc, "mounts", BUILD_RECIPE_PATTERNS, &a->mounts, e) != 0 || build_recipe_take(r, r->doc, "owner_map", BUILD_RECIPE_OWNERS, &a->owner_map, e) != 0)
 		return -1;

@@ -21,7 +21,7 @@ struct build_args {		/* texts as given; NULL, 0, empty: not given */
 	bool slim, as_root, portable_names, with_upstream;
 	struct tool_list from, history;
 	struct tool_list names;		/* of from; NULL texts: none; may be shorter */
-	struct tool_list compatible, notes, config, path_sets, ignore, xattrs, mounts, owner_map;
+	struct tool_list compatible, notes, config, path_sets, trigger_sets, ignore, xattrs, mounts, owner_map;
 	const struct dray_json *triggers;	/* only by recipe; checked; borrowed from it */
 };
 

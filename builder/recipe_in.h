@@ -64,7 +64,7 @@ DRAY_MUST_CHECK int build_recipe_array(struct build_recipe *r, const struct dray
 const char **build_recipe_list(struct build_recipe *r, size_t n, struct dray_err *e);
 
 enum build_recipe_kind {
-	BUILD_RECIPE_TOKENS, BUILD_RECIPE_PATTERNS, BUILD_RECIPE_OWNERS, BUILD_RECIPE_SETS, BUILD_RECIPE_SYSTEM,
+	BUILD_RECIPE_TOKENS, BUILD_RECIPE_PATTERNS, BUILD_RECIPE_OWNERS, BUILD_RECIPE_SETS, BUILD_RECIPE_TRIGGERS, BUILD_RECIPE_SYSTEM,
 	BUILD_RECIPE_PARTS,
 	BUILD_RECIPE_NOTES, BUILD_RECIPE_SOURCE		/* these two as seen from the folder of the recipe */
 };

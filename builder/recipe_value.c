@@ -10,6 +10,7 @@
 #include "builder/recipe.h"
 #include "builder/recipe_in.h"
 #include "builder/source.h"
+#include "builder/triggerset.h"
 #include "builder/write.h"
 #include "dray/descriptor.h"
 #include "dray/fbsd_lines.h"
@@ -52,6 +53,7 @@ check_item(enum build_recipe_kind kind, const char *text, struct dray_err *e)
 	struct build_patterns patterns = { .n = 0 };
 	struct build_filter filter = { .sets = 0 };
 	struct build_owner owner = { .n = 0 };
+	unsigned sets = 0;
 	int rc = 0;
 
 	switch (kind) {
@@ -68,6 +70,8 @@ check_item(enum build_recipe_kind kind, const char *text, struct dray_err *e)
 		return build_owner_parse(text, &owner, e);
 	case BUILD_RECIPE_SETS:
 		return build_pathset_add(&filter, text, e);
+	case BUILD_RECIPE_TRIGGERS:
+		return build_triggerset_add(&sets, text, e);
 	case BUILD_RECIPE_SYSTEM:
 		return build_os_ok(text) ? 0 : dray_fail(e, DRAY_E_USAGE, "linux, freebsd or any is wanted");
 	case BUILD_RECIPE_PARTS: {
