@@ -13,10 +13,10 @@
 
 #define LINE_MAX_BYTES 65536u
 
-enum kind { IGNORE, KEEP, ALLOW_ADD, ALLOW_DELETE, METADATA, OTHER };
+enum kind { IGNORE, MERGE, KEEP, ALLOW_ADD, ALLOW_DELETE, METADATA, OTHER };
 
 static const struct option { const char *name; enum kind kind; } options[] = {
-	{ "IgnorePaths", IGNORE }, { "UpdateIfUnmodified", KEEP }, { "MergeChanges", KEEP }, { "AllowAdd", ALLOW_ADD },
+	{ "IgnorePaths", IGNORE }, { "UpdateIfUnmodified", KEEP }, { "MergeChanges", MERGE }, { "AllowAdd", ALLOW_ADD },
 	{ "AllowDelete", ALLOW_DELETE }, { "KeepModifiedMetadata", METADATA },
 	/* about fetching, the machine, or its report: nothing that a policy says */
 	{ "KeyPrint", OTHER }, { "ServerName", OTHER }, { "Components", OTHER }, { "IDSIgnorePaths", OTHER },
@@ -24,10 +24,14 @@ static const struct option { const char *name; enum kind kind; } options[] = {
 	{ "BackupKernelDir", OTHER }, { "BackupKernelSymbolFiles", OTHER }, { "CreateBootEnv", OTHER }, { "BaseDir", OTHER },
 };
 
+/* rules by what goes first */
+enum { LEFT_ALONE, ADDED_REMOVED, MERGED, KEPT, PARTS };
+
 struct conf {
-	FILE *out[3];		/* rules by what goes first: left alone, added and removed, kept */
-	char *text[3];
-	size_t len[3];
+	FILE *out[PARTS];	/* lines without what is said of owners and modes */
+	char *text[PARTS];
+	size_t len[PARTS];
+	bool keep_metadata;
 	bool seen[sizeof(options) / sizeof(options[0])];
 };
 
@@ -67,6 +71,8 @@ pattern_of(const char *re, char *p, size_t cap, const char **why)
 static int
 paths(struct conf *c, enum kind kind, char *words, struct dray_err *e)
 {
+	static const struct { int part; const char *action; } how[] = { [IGNORE] = { LEFT_ALONE, "ignore" },
+		[MERGE] = { MERGED, "merge" }, [KEEP] = { KEPT, "mine" } };
 	char p[2048], q[200], *at = NULL;
 	const char *why;
 
@@ -75,7 +81,7 @@ paths(struct conf *c, enum kind kind, char *words, struct dray_err *e)
 			dray_fail(e, DRAY_E_USAGE, "%s: %s", dray_quote(w, strlen(w), q, sizeof(q)), why);
 			return dray_hint(e, "leave it out there, and write a rule of your own into the policy");
 		}
-		fprintf(c->out[kind == IGNORE ? 0 : 2], "%s %s\n", p, kind == IGNORE ? "ignore" : "mine");
+		fprintf(c->out[how[kind].part], "%s %s\n", p, how[kind].action);
 	}
 	return 0;
 }
@@ -91,7 +97,7 @@ option(struct conf *c, const char *name, char *words, struct dray_err *e)
 		i++;
 	if (i == sizeof(options) / sizeof(options[0]))
 		return dray_fail(e, DRAY_E_USAGE, "no option is called %s", dray_quote(name, strlen(name), q, sizeof(q)));
-	if (options[i].kind == IGNORE || options[i].kind == KEEP)
+	if (options[i].kind == IGNORE || options[i].kind == MERGE || options[i].kind == KEEP)
 		return paths(c, options[i].kind, words, e);
 	if (options[i].kind == OTHER)
 		return 0;
@@ -103,9 +109,9 @@ option(struct conf *c, const char *name, char *words, struct dray_err *e)
 	if (value == NULL || (!no && strcmp(value, "yes") != 0))
 		return dray_fail(e, DRAY_E_USAGE, "%s is yes or no", name);
 	if (no && options[i].kind != METADATA)
-		fprintf(c->out[1], "** ignore if %s\n", options[i].kind == ALLOW_ADD ? "added" : "removed");
-	if (!no && options[i].kind == METADATA)
-		fprintf(c->out[1], "# KeepModifiedMetadata yes: owners and modes set here are replaced all the same, and told\n");
+		fprintf(c->out[ADDED_REMOVED], "** ignore if %s\n", options[i].kind == ALLOW_ADD ? "added" : "removed");
+	if (options[i].kind == METADATA)
+		c->keep_metadata = !no;
 	return 0;
 }
 
@@ -144,33 +150,53 @@ read_conf(FILE *in, struct conf *c, struct dray_err *e)
 	return rc;
 }
 
+/* what was made of @file as one text */
+static int
+put_together(const char *file, const struct conf *c, char **text, size_t *len, struct dray_err *e)
+{
+	FILE *out = open_memstream(text, len);
+	char q[300];
+
+	if (out == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	fprintf(out, "# made from %s\n", dray_quote(file, strlen(file), q, sizeof(q)));
+	for (size_t i = 0; i < PARTS; i++)
+		for (const char *at = c->text[i], *end; *at != '\0'; at = end + 1) {
+			end = strchr(at, '\n');
+			fprintf(out, "%.*s%s\n", (int)(end - at), at, c->keep_metadata && i >= MERGED ? " keep-metadata" : "");
+		}
+	if (c->keep_metadata)
+		fprintf(out, "** keep-metadata\n");
+	return fclose(out) == 0 ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
+}
+
 static int
 convert(const char *file, FILE *out, struct dray_err *e)
 {
 	struct conf c = { .out = { NULL } };
 	struct dray_policy check;
 	FILE *in = fopen(file, "re");
-	char q[300];
+	char q[300], *text = NULL;
+	size_t len;
 	int rc = 0;
 
 	if (in == NULL)
 		rc = dray_fail_errno(e, "open");
-	for (size_t i = 0; i < 3 && rc == 0; i++)
+	for (size_t i = 0; i < PARTS && rc == 0; i++)
 		if ((c.out[i] = open_memstream(&c.text[i], &c.len[i])) == NULL)
 			rc = dray_fail(e, DRAY_E_IO, "out of memory");
 	if (rc == 0)
 		rc = read_conf(in, &c, e);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < PARTS; i++)
 		if (c.out[i] != NULL && fclose(c.out[i]) != 0 && rc == 0)
 			rc = dray_fail(e, DRAY_E_IO, "out of memory");
 	/* what is written must be read: a set of a regular expression may be none of a pattern */
-	for (size_t i = 0; i < 3 && rc == 0; i++) {
-		if ((rc = dray_policy_parse(c.text[i], c.len[i], &check, e)) == 0)
-			dray_policy_free(&check);
+	if (rc == 0 && (rc = put_together(file, &c, &text, &len, e)) == 0 && (rc = dray_policy_parse(text, len, &check, e)) == 0) {
+		dray_policy_free(&check);
+		fputs(text, out);
 	}
-	if (rc == 0)
-		fprintf(out, "# made from %s\n%s%s%s", dray_quote(file, strlen(file), q, sizeof(q)), c.text[0], c.text[1], c.text[2]);
-	for (size_t i = 0; i < 3; i++)
+	free(text);
+	for (size_t i = 0; i < PARTS; i++)
 		free(c.text[i]);
 	if (in != NULL)
 		fclose(in);	/* read-only, nothing to lose */

@@ -21,11 +21,11 @@ cat >want <<'X'
 boot/kernel/linker.hints* ignore
 usr/local/ ignore
 ** ignore if added
+etc/ merge
+boot/device.hints* merge
 etc/ mine
 root/ mine
 .cshrc* mine
-etc/ mine
-boot/device.hints* mine
 X
 want_same want out
 mv out site.policy
@@ -34,18 +34,38 @@ mkdir -p old/etc old/usr/local new/etc new/usr/local old/var/lib new/var/lib
 for f in etc/rc.conf usr/local/x .cshrc usr/b; do
 	echo 1 >old/$f && echo 2 >new/$f
 done
-echo 2 >new/etc/added
+seq 1 9 >old/etc/rc.conf && seq 1 10 >new/etc/rc.conf && sed 's/^1$/one/' old/etc/rc.conf >rc.conf
+echo 2 >new/etc/added && chmod 755 new/usr/b
 key
-run "$DRAY" build --from old --to new --product demo --version 2 --counter 2 --key ops.key -o up.dray
+run "$DRAY" build --from old --to new --product demo --version 2 --counter 2 --config etc --key ops.key -o up.dray
 need_status 0
 cp -a old root
-echo mine >root/etc/rc.conf && echo mine >root/usr/b
+cp rc.conf root/etc/rc.conf && echo mine >root/usr/b && chmod 700 root/usr/b
 run "$INSTALL" apply up.dray --root root --keyring ops.pub --policy site.policy
 want_status 0
-[ "$(cat root/etc/rc.conf root/usr/local/x root/.cshrc root/usr/b | tr '\n' ' ')" = 'mine 1 2 2 ' ] && ok 'as the old client' || fail 'otherwise'
+sed 's/^1$/one/' new/etc/rc.conf >want
+want_same want root/etc/rc.conf
+[ "$(stat -c %a root/usr/b)" = 755 ] && ok 'the mode of the release' || fail 'its own mode'
+[ "$(cat root/usr/local/x root/.cshrc root/usr/b | tr '\n' ' ')" = '1 2 2 ' ] && ok 'as the old client' || fail 'otherwise'
 no_file root/etc/added
 run "$INSTALL" check --root root
 want_status 0
+
+# KeepModifiedMetadata
+run "$INSTALL" rollback --root root
+want_status 0
+echo 'KeepModifiedMetadata yes' >>conf
+run "$DRAY" policy conf
+want_status 0
+want_text 'etc/ merge keep-metadata' out
+want_text 'etc/ mine keep-metadata' out
+want_text '** keep-metadata' out
+no_text 'ignore keep' out
+mv out site.policy
+run "$INSTALL" apply up.dray --root root --keyring ops.pub --policy site.policy
+want_status 0
+want_same want root/etc/rc.conf
+[ "$(stat -c %a root/usr/b)" = 700 ] && ok 'its own mode' || fail 'the mode of the release'
 
 wrong() {	# TEXT LINE
 	printf '%s\n' '# x' "$2" >bad

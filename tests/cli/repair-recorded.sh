@@ -51,7 +51,7 @@ want_text '{"after":{"gid":' out
 want_text '"mode":"0600","sha256"' out
 no_text etc/conf out
 run "$INSTALL" status --root root --log --json
-want_text '"decisions":{"added":3,"already":0,"left_alone":0,"meta_only":1,"parked":1,"removed":0,"touched":5,"type_changed":0,"updated":1}' out
+want_text '"decisions":{"added":3,"already":0,"left_alone":0,"merged":0,"meta_only":1,"parked":1,"removed":0,"touched":5,"type_changed":0,"updated":1}' out
 no_text paths_named out
 
 # undoing a decision is one, and on record
