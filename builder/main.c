@@ -13,6 +13,8 @@
 #include "tool/tool.h"
 
 static const struct tool_cmd cmds[] = {
+	{ "quickstart", "DIR", "two small systems, a key and a bundle in a new folder, for a first look",
+	  "dray quickstart demo\n", build_cmd_quickstart },
 	{ "build", "--to SOURCE --product NAME --version V --counter N -o FILE [--from SOURCE]... [--key FILE]...",
 	  "make a bundle that leads from the old states to the new one",
 	  "dray build --from dir:old --to dir:new --product demo --version 1.1 \\\n"

@@ -16,6 +16,7 @@
 int build_cmd_split(int argc, char **argv, const struct tool_cmd *self);
 int build_cmd_join(int argc, char **argv, const struct tool_cmd *self);
 int build_cmd_copy(int argc, char **argv, const struct tool_cmd *self);
+int build_cmd_quickstart(int argc, char **argv, const struct tool_cmd *self);
 
 /**
  * build_media_bytes - write @len bytes of the bundle from @from on into @fd at @to
