@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builder/arena.h"
 #include "builder/fbsd_contents.h"
 #include "builder/fbsd_nodes.h"
 #include "builder/fbsd_source.h"
@@ -142,12 +143,37 @@ set_facts(struct build_release *r, const struct build_fbsd_meta *m, struct dray_
 	return 0;
 }
 
+/*
+ * What an update took away is a former state, and that it is not there is one too: lists have a line "-" only of paths that came
+ * later. A machine of a later patch level that lacks such a path has not deleted it. @n_now: lines of INDEX-ALL, in order
+ */
+static int
+add_gone(struct dray_fbsd_lines *l, size_t n_now, struct dray_err *e)
+{
+	for (size_t i = n_now, k = 0, n = l->n; i < n; i++) {
+		const struct dray_fbsd_line at = l->v[i];
+		struct dray_fbsd_line *v;
+
+		while (k < n_now && dray_path_cmp(l->v[k].path, l->v[k].path_len, at.path, at.path_len) < 0)
+			k++;
+		if (k < n_now && dray_path_cmp(l->v[k].path, l->v[k].path_len, at.path, at.path_len) == 0)
+			continue;
+		if ((v = build_grow(l->v, l->n, &l->cap, sizeof(*v))) == NULL)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
+		l->v = v;
+		l->v[l->n++] = (struct dray_fbsd_line){ .component = at.component, .component_len = at.component_len, .sub = at.sub,
+			.sub_len = at.sub_len, .path = at.path, .path_len = at.path_len, .type = '-' };
+	}
+	return 0;
+}
+
 static int
 load(struct loading *l, const char *spec, bool history, struct dray_err *e)
 {
 	const bool wanted[BUILD_FBSD_FILES] = { [BUILD_FBSD_ALL] = true, [BUILD_FBSD_OLD] = history };
 	struct build_fbsd_source *s = l->from;
 	char release[65], arch[33];
+	size_t n_now = 0;
 
 	if (build_fbsd_spec(spec, release, arch, e) != 0 ||
 	    build_fbsd_server_open(s->fo, build_fbsd_came, s, &s->server, e) != 0 ||
@@ -158,7 +184,11 @@ load(struct loading *l, const char *spec, bool history, struct dray_err *e)
 
 		if (wanted[i] && dray_fbsd_lines_add(&l->lines, &list, &s->fo->parts, e) != 0)
 			return -1;
+		if (i == BUILD_FBSD_ALL)
+			n_now = l->lines.n;
 	}
+	if (history && add_gone(&l->lines, n_now, e) != 0)
+		return -1;
 	dray_fbsd_lines_sort(&l->lines);
 	if (l->o->filter != NULL && filter_lines(l, e) != 0)
 		return -1;
