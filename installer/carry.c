@@ -12,6 +12,7 @@
 #include "installer/kept.h"
 #include "installer/stage.h"
 #include "installer/switch.h"
+#include "installer/validate.h"
 #include "installer/work.h"
 
 void
@@ -258,6 +259,20 @@ open_tx(struct inst_carry *a, struct dray_err *e)
 	    inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e) != 0 ? -1 : 0;
 }
 
+/* what programs say to merged files goes into the record too */
+static int
+validate(struct inst_carry *a, struct dray_err *e)
+{
+	const struct inst_validate o = { .here = inst_is_running_system(&a->f), .chroot = a->allow_chroot, .stop = tool_signal_seen };
+
+	if (inst_validate_merges(&a->f.st, a->tx, a->p, &o, e) != 0)
+		return -1;
+	for (size_t i = 0; i < a->p->n_merges; i++)
+		if (a->p->merges[i].check != INST_CHECK_NONE)
+			return inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e);
+	return 0;
+}
+
 /* everything the commit needs besides what is staged; the last look at the tree */
 static int
 make_ready(struct inst_carry *a, const struct inst_installed *to, bool head, struct dray_err *e)
@@ -276,7 +291,7 @@ static int
 carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool *live, struct dray_err *e)
 {
 	inst_work_begin(&a->f.st, "preparing", 0);
-	if (inst_work_end(&a->f.st, open_tx(a, e)) != 0 || stage(a, e) != 0)
+	if (inst_work_end(&a->f.st, open_tx(a, e)) != 0 || stage(a, e) != 0 || validate(a, e) != 0)
 		return -1;
 	if (a->earlier != NULL) {
 		uint32_t number = a->earlier->number;

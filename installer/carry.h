@@ -16,6 +16,7 @@ struct inst_carry {
 	enum inst_pending recovered;
 	uint64_t memory;		/* --memory; 0: not given */
 	bool verify_writes;
+	bool allow_chroot;		/* programs of a tree that is not the running system's may be run in it */
 	uint64_t keep;			/* --keep; UINT64_MAX: not given */
 	struct inst_forgotten freed;	/* old generations that were freed for it */
 	bool locked;			/* the state folder was there, and is ours */
@@ -27,7 +28,9 @@ struct inst_carry {
 	{ .name = "memory", .kind = TOOL_SIZE, .out = &(a).memory, .arg = "SIZE", .min = 1, .max = INT64_MAX, \
 	    .help = "for frames in work; fewer workers keep to it" }, \
 	{ .name = "verify-writes", .kind = TOOL_FLAG, .out = &(a).verify_writes, \
-	    .help = "read all that was written back from the disk first" }
+	    .help = "read all that was written back from the disk first" }, \
+	{ .name = "allow-chroot", .kind = TOOL_FLAG, .out = &(a).allow_chroot, \
+	    .help = "programs of the tree may be run in it, to check merged files" }
 
 void inst_carry_init(struct inst_carry *a, const char *verb);
 void inst_carry_close(struct inst_carry *a);

@@ -118,6 +118,8 @@ void inst_phase_json(const struct inst_tx *tx, struct dray_json *o);
 DRAY_MUST_CHECK int inst_policy_read(struct inst_front *f, struct dray_err *e);
 /** inst_policy_settle - with what the last upgrade recorded; the state is open. @changes: for a plan, not just to look */
 DRAY_MUST_CHECK int inst_policy_settle(struct inst_front *f, bool changes, struct dray_err *e);
+/** inst_is_running_system - is the root /, by whatever name it was given? */
+bool inst_is_running_system(const struct inst_front *f);
 /* components.c */
 /**
  * inst_components_settle - which components of the bundle this tree lacks: policy.absent and policy.fresh

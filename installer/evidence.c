@@ -159,10 +159,7 @@ set_decisions(struct dray_json *o, const struct inst_plan *p)
 static void
 set_merges(struct dray_json *o, const struct inst_plan *p)
 {
-	static const char *const result[] = { [INST_MERGED] = "merged", [INST_MERGED_THEIRS] = "release", [INST_MERGED_MINE] = "mine",
-		[INST_MERGED_CONFLICT] = "conflict", [INST_MERGED_USED] = "decided" };
-	struct dray_json *list, *one;
-	struct dray_content c;
+	struct dray_json *list;
 	struct dray_entry en;
 	size_t room = NAMES_MAX;
 
@@ -177,15 +174,7 @@ set_merges(struct dray_json *o, const struct inst_plan *p)
 		if (en.len + 100 > room)
 			break;
 		room -= en.len + 100;
-		one = dray_json_push_obj(list);
-		dray_json_set_path(one, "path", en.path, en.len);
-		dray_json_set_str(one, "result", result[m->result]);
-		if (m->base != DRAY_NONE) {
-			dray_index_content(p->ix, m->base, &c);
-			set_hex(one, "base", c.sha256);
-		}
-		if (m->rule != NULL)
-			dray_json_set_int(one, "rule", m->rule->line);
+		inst_merge_json(dray_json_push_obj(list), p, m);
 	}
 }
 

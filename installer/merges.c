@@ -10,6 +10,7 @@
 
 #include "dray/digest.h"
 #include "dray/io.h"
+#include "dray/json.h"
 #include "dray/merge3.h"
 #include "dray/num.h"
 #include "dray/pool.h"
@@ -334,6 +335,34 @@ inst_merges(struct inst_planning *pl, struct dray_err *e)
 	return 0;
 }
 
+void
+inst_merge_json(struct dray_json *o, const struct inst_plan *p, const struct inst_merge *m)
+{
+	static const char *const result[] = { [INST_MERGED] = "merged", [INST_MERGED_THEIRS] = "release", [INST_MERGED_MINE] = "mine",
+		[INST_MERGED_CONFLICT] = "conflict", [INST_MERGED_USED] = "decided" };
+	static const char *const check[] = { [INST_CHECK_NONE] = "none", [INST_CHECK_PASSED] = "passed", [INST_CHECK_FAILED] = "failed",
+		[INST_CHECK_NO_PROGRAM] = "no program", [INST_CHECK_NO_CHROOT] = "no chroot" };
+	struct dray_content c;
+	struct dray_entry en;
+	char hex[65];
+
+	dray_index_entry(p->ix, m->row, &en);
+	dray_json_set_path(o, "path", en.path, en.len);
+	dray_json_set_str(o, "result", result[m->result]);
+	if (m->base != DRAY_NONE) {
+		dray_index_content(p->ix, m->base, &c);
+		dray_json_set_str(o, "base", dray_hex(c.sha256, 32, hex));
+	}
+	if (m->result == INST_MERGED || m->result == INST_MERGED_USED)
+		dray_json_set_str(o, "sha256", dray_hex(m->sha256, 32, hex));
+	if (m->result == INST_MERGED_CONFLICT)
+		dray_json_set_int(o, "places", (int64_t)m->places);
+	if (m->rule != NULL)
+		dray_json_set_int(o, "rule", m->rule->line);
+	if (m->check != INST_CHECK_NONE)
+		dray_json_set_str(o, "check", check[m->check]);
+}
+
 const struct inst_merge *
 inst_merge_of(const struct inst_plan *p, const struct inst_item *it)
 {
@@ -343,13 +372,13 @@ inst_merge_of(const struct inst_plan *p, const struct inst_item *it)
 }
 
 void
-inst_merges_free(struct inst_plan *p)
+inst_merges_let_go(struct inst_plan *p)
 {
-	for (size_t i = 0; i < p->n_merges; i++)
+	for (size_t i = 0; i < p->n_merges; i++) {
 		free(p->merges[i].text);
-	free(p->merges);
+		p->merges[i].text = NULL;
+	}
 	free(p->owned);
-	p->merges = NULL;
 	p->owned = NULL;
-	p->n_merges = p->n_owned = 0;
+	p->n_owned = 0;
 }

@@ -36,7 +36,7 @@ inst_plan_let_go(struct inst_plan *p)
 	free(p->recipe_of);
 	free(p->facts);
 	free(p->sums);
-	inst_merges_free(p);
+	inst_merges_let_go(p);
 	p->ops = NULL;
 	p->nodes = NULL;
 	p->inside = NULL;
@@ -54,6 +54,7 @@ inst_plan_free(struct inst_plan *p)
 	inst_plan_let_go(p);
 	free(p->notes);
 	free(p->rules_used);
+	free(p->merges);
 	free(p->decides);
 	for (size_t i = 0; i < p->n_sites; i++)
 		free(p->sites[i].path);

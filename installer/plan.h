@@ -136,6 +136,13 @@ enum inst_merged {
 	INST_MERGED_CONFLICT,
 	INST_MERGED_USED,	/* a text that was decided on */
 };
+/* what the program of a rule says to it */
+enum inst_check_result {
+	INST_CHECK_NONE,	/* none is asked */
+	INST_CHECK_PASSED, INST_CHECK_FAILED,
+	INST_CHECK_NO_PROGRAM,	/* it is not there */
+	INST_CHECK_NO_CHROOT,	/* the tree is not the running system's, and --allow-chroot was not given */
+};
 struct inst_merge {
 	uint32_t row;			/* index */
 	uint32_t base, theirs;		/* content rows; base DRAY_NONE: no former text, or none that the bundle carries */
@@ -145,6 +152,7 @@ struct inst_merge {
 	uint8_t sha256[32];		/* of @text */
 	size_t places;			/* CONFLICT: where both changed it; 0: it cannot be merged at all */
 	const char *why;		/* CONFLICT: static text */
+	enum inst_check_result check;
 	const struct dray_rule *rule;	/* that decides, or NULL; borrowed from the policy */
 };
 struct inst_owned { uint32_t uid, gid; uint16_t mode; };	/* what a new object keeps of the one it replaces */
@@ -255,6 +263,10 @@ void inst_plan_free(struct inst_plan *p);
 uint64_t inst_ballast(uint64_t names_added);
 /** inst_site_short - does the site, with all that share its room, lack bytes or inodes? *bytes, *inodes: what they need */
 bool inst_site_short(const struct inst_plan *p, size_t site, uint64_t *bytes, uint64_t *inodes);
+
+/** inst_merge_json - one of p->merges as an object of a document (merges.c) */
+struct dray_json;
+void inst_merge_json(struct dray_json *o, const struct inst_plan *p, const struct inst_merge *m);
 
 /** inst_plan_verdict - 0, or the refusal: 20, 21, 22, all reasons counted, the first ones named */
 DRAY_MUST_CHECK int inst_plan_verdict(const struct inst_plan *p, struct dray_err *e);

@@ -202,7 +202,7 @@ void inst_decide_own(const struct inst_planning *pl, struct inst_item *it);
 /* merges.c: what was edited here and is changed by the release; databases of such texts */
 DRAY_MUST_CHECK int inst_merges(struct inst_planning *pl, struct dray_err *e);
 const struct inst_merge *inst_merge_of(const struct inst_plan *p, const struct inst_item *it);	/* NULL: none */
-void inst_merges_free(struct inst_plan *p);
+void inst_merges_let_go(struct inst_plan *p);	/* their texts, when all are staged */
 
 /* databases.c */
 /* what the path is built from, as a path of the release; NULL: it is no such database */

@@ -113,9 +113,8 @@ inst_policy_read(struct inst_front *f, struct dray_err *e)
 	return read_links(f, e);
 }
 
-/* by whatever name it was given */
-static bool
-is_running_system(const struct inst_front *f)
+bool
+inst_is_running_system(const struct inst_front *f)
 {
 	struct stat here, slash;
 
@@ -133,7 +132,7 @@ inst_policy_settle(struct inst_front *f, bool changes, struct dray_err *e)
 	f->policy.no_owner = f->no_owner || (recorded && !f->owner);
 	if (!f->policy.no_owner)
 		return 0;
-	if (changes && is_running_system(f)) {
+	if (changes && inst_is_running_system(f)) {
 		dray_fail(e, f->no_owner ? DRAY_E_USAGE : DRAY_E_SYSTEM, f->no_owner ? "--no-owner is never for /" :
 		    "/ was installed with --no-owner, and that must not go on");
 		return dray_hint(e, "nothing was changed; run it as root%s", f->no_owner ? "" : " with --owner");

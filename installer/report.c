@@ -162,6 +162,25 @@ note_line(const struct inst_front *f, const struct inst_note *n)
 		inst_say(f, "  %s:\n    %s", quoted, n->why);
 }
 
+/* what the program of a rule said; before it was asked, nothing */
+static void
+check_line(const struct inst_front *f, const struct inst_plan *p, const struct inst_merge *m)
+{
+	static const char *const says[] = { [INST_CHECK_PASSED] = "passed its check", [INST_CHECK_FAILED] = "failed its check",
+		[INST_CHECK_NO_PROGRAM] = "not checked: no such program here",
+		[INST_CHECK_NO_CHROOT] = "not checked: not the running system, and no --allow-chroot" };
+	struct inst_note n = { .kind = INST_NOTE_MERGED };
+	struct dray_entry en;
+
+	if (m->check == INST_CHECK_NONE)
+		return;
+	dray_index_entry(p->ix, m->row, &en);
+	n.path = en.path;
+	n.len = en.len;
+	snprintf(n.why, sizeof(n.why), "%s", says[m->check]);
+	note_line(f, &n);
+}
+
 void
 inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 {
@@ -208,6 +227,8 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		if (told > max)
 			inst_say(f, "  ... and %zu more (-v lists all)", told - max);
 	}
+	for (size_t i = 0; i < p->n_merges; i++)
+		check_line(f, p, &p->merges[i]);
 	for (size_t i = 0; p->rules_used != NULL && i < f->policy.rules.n; i++)
 		if (p->rules_used[i] == 0)
 			inst_say(f, "%s, %s %u: decides about no path of this bundle", f->policy_file,
@@ -367,6 +388,9 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 			if (p->rules_used[i] == 0)
 				dray_json_push_int(a, f->policy.rules.v[i].line);
 	}
+	a = dray_json_set_arr(o, "merges");
+	for (size_t i = 0; i < p->n_merges; i++)
+		inst_merge_json(dray_json_push_obj(a), p, &p->merges[i]);
 	a = dray_json_set_arr(o, "notes");
 	for (size_t i = 0; i < p->n_notes; i++) {
 		n = dray_json_push_obj(a);

@@ -1,0 +1,220 @@
+/*
+ * runner.c - one program of the target, run to its end.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "installer/runner.h"
+
+#define SLICE_MS 50
+
+static long long
+now_ms(void)
+{
+	struct timespec t = { .tv_sec = 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* in the child: only calls that are safe between fork and exec; what fails goes back as an errno */
+static _Noreturn void
+become(int rootfd, char *const *argv, int out, int tell)
+{
+	static char path[] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin", lang[] = "LC_ALL=C", home[] = "HOME=/";
+	char *const env[] = { path, lang, home, NULL };
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t none;
+	int null, err;
+
+	setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int sig = 1; sig < 32; sig++)	/* ignored signals would stay ignored; two of them cannot be set */
+		sigaction(sig, &usual, NULL);
+	umask(022);
+	if ((rootfd == -1 || (fchdir(rootfd) == 0 && chroot(".") == 0)) && chdir("/") == 0 &&
+	    (null = open("/dev/null", O_RDONLY)) != -1 && dup2(null, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2) {
+		if (null > 2)
+			close(null);
+		execve(argv[0], argv, env);
+	}
+	err = errno;
+	if (write(tell, &err, sizeof(err)) != (ssize_t)sizeof(err))
+		_exit(126);
+	_exit(127);
+}
+
+/* keeps the end of what is written */
+static void
+keep(struct inst_ran *r, const char *p, size_t len)
+{
+	size_t cap = sizeof(r->output) - 1;
+
+	if (len >= cap) {
+		memcpy(r->output, p + len - cap, cap);
+		r->len = cap;
+	} else {
+		if (r->len + len > cap) {
+			memmove(r->output, r->output + (r->len + len - cap), cap - len);
+			r->len = cap - len;
+		}
+		memcpy(r->output + r->len, p, len);
+		r->len += len;
+	}
+	r->output[r->len] = '\0';
+}
+
+/* what is there to be read, for at most @ms; false: the other end is closed */
+static bool
+drain(int fd, struct inst_ran *r, int ms)
+{
+	struct pollfd pf = { .fd = fd, .events = POLLIN };
+	char buf[4096];
+	ssize_t n;
+
+	if (poll(&pf, 1, ms) <= 0)
+		return true;
+	n = read(fd, buf, sizeof(buf));
+	if (n > 0)
+		keep(r, buf, (size_t)n);
+	return n > 0 || (n == -1 && (errno == EINTR || errno == EAGAIN));
+}
+
+static void
+end_of(int status, struct inst_ran *r)
+{
+	r->how = WIFSIGNALED(status) ? INST_RAN_SIGNAL : INST_RAN_EXIT;
+	r->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int
+reap(pid_t child, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(child, status, 0);
+	while (got == -1 && errno == EINTR);
+	return got == child ? 0 : -1;
+}
+
+/* until it ends: what it has started and left behind may hold the pipe, which nobody waits for */
+static int
+watch(pid_t child, int out, unsigned timeout_s, int (*stop)(void), struct inst_ran *r, struct dray_err *e)
+{
+	long long until = now_ms() + (long long)timeout_s * 1000;
+	bool open = true;
+	int status = 0;
+	pid_t got;
+
+	for (;;) {
+		if (open)
+			open = drain(out, r, SLICE_MS);
+		else
+			poll(NULL, 0, SLICE_MS);
+		got = waitpid(child, &status, WNOHANG);
+		if (got == child)
+			break;
+		if (stop != NULL && stop() != 0) {
+			kill(-child, SIGKILL);
+			reap(child, &status);
+			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+		}
+		if (now_ms() >= until) {
+			kill(-child, SIGKILL);
+			reap(child, &status);
+			r->how = INST_RAN_TIMEOUT;
+			r->code = 0;
+			return 0;
+		}
+	}
+	kill(-child, SIGKILL);		/* and what is left of its group */
+	for (int i = 0; open && i < 64; i++)
+		open = drain(out, r, 0);
+	end_of(status, r);
+	return 0;
+}
+
+/* did it start? *r: not, and why */
+static bool
+started(int tell, pid_t child, struct inst_ran *r)
+{
+	int err = 0, status;
+	ssize_t n;
+
+	do
+		n = read(tell, &err, sizeof(err));
+	while (n == -1 && errno == EINTR);
+	if (n != (ssize_t)sizeof(err))
+		return true;
+	reap(child, &status);
+	r->how = INST_RAN_MISSING;
+	r->code = err;
+	return false;
+}
+
+int
+inst_run_program(int rootfd, char *const *argv, unsigned timeout_s, int (*stop)(void), struct inst_ran *r,
+    struct dray_err *e)
+{
+	int out[2], tell[2], rc = -1;
+	pid_t child;
+
+	*r = (struct inst_ran){ .len = 0 };
+	if (pipe2(out, O_CLOEXEC) == -1)
+		return dray_fail_errno(e, "start %s", argv[0]);
+	if (pipe2(tell, O_CLOEXEC) == -1) {
+		dray_fail_errno(e, "start %s", argv[0]);
+		goto out;
+	}
+	fflush(NULL);
+	child = fork();
+	if (child == 0)
+		become(rootfd, argv, out[1], tell[1]);
+	close(out[1]);
+	close(tell[1]);
+	out[1] = -1;
+	if (child == -1)
+		dray_fail_errno(e, "start %s", argv[0]);
+	else if (!started(tell[0], child, r))
+		rc = 0;
+	else
+		rc = watch(child, out[0], timeout_s, stop, r, e);
+	close(tell[0]);
+out:
+	close(out[0]);
+	if (out[1] != -1)
+		close(out[1]);
+	return rc;
+}
+
+const char *
+inst_ran_text(const struct inst_ran *r, char out[80])
+{
+	switch (r->how) {
+	case INST_RAN_EXIT:
+		snprintf(out, 80, "exit status %d", r->code);
+		break;
+	case INST_RAN_SIGNAL:
+		snprintf(out, 80, "ended by signal %d", r->code);
+		break;
+	case INST_RAN_TIMEOUT:
+		snprintf(out, 80, "took too long and was ended");
+		break;
+	case INST_RAN_MISSING:
+		snprintf(out, 80, r->code == ENOENT || r->code == ENOTDIR ? "no such program here" : "it cannot be run here (error %d)",
+		    r->code);
+		break;
+	}
+	return out;
+}

@@ -1,0 +1,168 @@
+/*
+ * validate.c - a merged file is shown to the program that a policy names for it before it goes live.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "installer/files.h"
+#include "installer/runner.h"
+#include "installer/validate.h"
+
+#define FOLDER "check"		/* in the transaction's folder, so it goes with it */
+#define TIMEOUT_S 60u
+enum { WORDS_MAX = 64 };
+
+struct words { char *text; char *v[WORDS_MAX + 1]; };
+
+/* the command, told apart by blanks, with the file's name for each %f */
+static int
+split(const struct dray_rule *r, const char *file, struct words *w, struct dray_err *e)
+{
+	const char *at = r->validate, *end = at + r->validate_len;
+	size_t n = 0, room = 1, len = strlen(file);
+	bool word = false;
+	char *to;
+
+	for (const char *p = at; p < end; p++)
+		room += *p == '%' ? len + 1 : 1;
+	if ((w->text = to = malloc(room)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (; at < end; at++) {
+		if (*at == ' ' || *at == '\t') {
+			if (word)
+				*to++ = '\0';
+			word = false;
+			continue;
+		}
+		if (!word) {
+			if (n == WORDS_MAX)
+				return dray_fail(e, DRAY_E_USAGE, "a check of more than %u words", (unsigned)WORDS_MAX);
+			w->v[n++] = to;
+		}
+		word = true;
+		if (*at == '%' && at + 1 < end && at[1] == 'f') {
+			memcpy(to, file, len);
+			to += len;
+			at++;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = '\0';
+	w->v[n] = NULL;
+	return 0;
+}
+
+/* a copy of its own, under the file's name; @path: where it lies beneath the root */
+static int
+show(const struct inst_state *s, const struct inst_tx *tx, const struct inst_merge *m, const char *leaf, int dir, char *path,
+    size_t cap, struct dray_err *e)
+{
+	int fd = openat(dir, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), rc;
+	int n = snprintf(path, cap, "/%s/tx/%06u/" FOLDER "/%s", s->rel, (unsigned)tx->number, leaf);
+
+	if (fd == -1)
+		return dray_fail_errno(e, "create a copy to be checked");
+	rc = n > 0 && (size_t)n < cap ? 0 : dray_fail(e, DRAY_E_SYSTEM, "the path of the state folder is too long");
+	if (rc == 0)
+		rc = inst_write_all(fd, m->text, m->len, e);
+	if (close(fd) == -1 && rc == 0)
+		rc = dray_fail_errno(e, "write a copy to be checked");
+	return rc;
+}
+
+/* what its program says; *failed: it does not like it, and @e tells for the first one */
+static int
+judge(const struct inst_state *s, struct inst_merge *m, const char *file, const struct inst_validate *o, const char *path,
+    size_t *failed, struct dray_err *e)
+{
+	char how[80], q[700], said[900];
+	struct words w = { .text = NULL };
+	struct inst_ran ran;
+	int rc = split(m->rule, path, &w, e);
+
+	if (rc == 0)
+		rc = inst_run_program(o->here ? -1 : s->root, w.v, TIMEOUT_S, o->stop, &ran, e);
+	free(w.text);
+	if (rc != 0)
+		return -1;
+	if (ran.how == INST_RAN_MISSING) {
+		m->check = INST_CHECK_NO_PROGRAM;
+	} else if (ran.how == INST_RAN_EXIT && ran.code == 0) {
+		m->check = INST_CHECK_PASSED;
+	} else {
+		m->check = INST_CHECK_FAILED;
+		while (ran.len > 0 && ran.output[ran.len - 1] == '\n')
+			ran.len--;
+		snprintf(said, sizeof(said), "%s%s", ran.len > 0 ? ": " : "", dray_quote(ran.output, ran.len, q, sizeof(q)));
+		if ((*failed)++ == 0)
+			dray_fail(e, DRAY_E_CONFLICT, "%s fails its check (%.*s, %s)%s", file, (int)m->rule->validate_len, m->rule->validate,
+			    inst_ran_text(&ran, how), said);
+	}
+	return 0;
+}
+
+static int
+one(const struct inst_state *s, const struct inst_tx *tx, const struct inst_plan *p, struct inst_merge *m,
+    const struct inst_validate *o, int dir, size_t *failed, struct dray_err *e)
+{
+	char leaf[DRAY_NAME_MAX + 1], file[DRAY_QUOTE_CAP(120)], path[2 * DRAY_PATH_MAX];
+	struct dray_entry en;
+	size_t up;
+	int rc;
+
+	dray_index_entry(p->ix, m->row, &en);
+	for (up = en.len; up > 0 && en.path[up - 1] != '/'; up--)
+		;
+	memcpy(leaf, en.path + up, en.len - up);	/* a part has at most 255 bytes */
+	leaf[en.len - up] = '\0';
+	rc = show(s, tx, m, leaf, dir, path, sizeof(path), e);
+	dray_quote(en.path, en.len, file, sizeof(file));
+	if (rc == 0)
+		rc = judge(s, m, file, o, path, failed, e);
+	if (unlinkat(dir, leaf, 0) == -1 && errno != ENOENT && rc == 0)
+		rc = dray_fail_errno(e, "delete a copy that was checked");
+	return rc;
+}
+
+static bool
+checked(const struct inst_merge *m)
+{
+	return m->rule != NULL && m->rule->validate != NULL && m->text != NULL;
+}
+
+int
+inst_validate_merges(const struct inst_state *s, const struct inst_tx *tx, struct inst_plan *p,
+    const struct inst_validate *o, struct dray_err *e)
+{
+	size_t failed = 0, n = 0;
+	int dir = -1, rc = 0;
+
+	for (size_t i = 0; i < p->n_merges; i++)
+		if (checked(&p->merges[i]) && !o->here && !o->chroot)
+			p->merges[i].check = INST_CHECK_NO_CHROOT;
+		else
+			n += checked(&p->merges[i]);
+	if (n == 0)
+		return 0;
+	if (mkdirat(tx->dir, FOLDER, 0700) == -1 ||
+	    (dir = openat(tx->dir, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return dray_fail_errno(e, "make a folder for checks");
+	for (size_t i = 0; i < p->n_merges && rc == 0; i++)
+		if (checked(&p->merges[i]))
+			rc = one(s, tx, p, &p->merges[i], o, dir, &failed, e);
+	close(dir);
+	if (unlinkat(tx->dir, FOLDER, AT_REMOVEDIR) == -1 && rc == 0 && failed == 0)
+		rc = dray_fail_errno(e, "delete the folder for checks");
+	if (rc != 0 || failed == 0)
+		return rc;
+	if (failed > 1)
+		dray_wrap(e, "%zu merged files fail their checks, the first of them", failed);
+	return dray_hint(e, "nothing was changed; decide with --policy FILE: PATH mine, PATH theirs, PATH use HASH");
+}
