@@ -93,7 +93,8 @@ write_sheet(const struct copy *c, const struct dray_bundle *b, struct item *it, 
 	fprintf(f, "\nThis sheet proves nothing: whoever can write to the medium can write it too. The machine checks\n"
 	    "the signature with a key that it knows from elsewhere. In this folder, as root:\n\n"
 	    "    ./dray-install verify %s\n    ./dray-install plan   %s\n    ./dray-install apply  %s\n\n"
-	    "The first one says which keys it trusts, or how to name one: --keyring FILE. plan changes nothing.\n"
+	    "A machine that trusts no key yet is told one, from elsewhere, with its fingerprint: dray-install trust init.\n"
+	    "plan changes nothing. "
 	    "To go back: dray-install rollback. If the system does not start: spec/recovery-card.md.\n"
 	    "A medium that does not allow programs to run: copy dray-install to the machine first.\n", q, q, q);
 	if (fclose(f) != 0)

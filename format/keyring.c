@@ -382,3 +382,17 @@ dray_keyring_count(const struct dray_keyring *k)
 {
 	return k->n;
 }
+
+bool
+dray_keyring_is_document(const struct dray_keyring *k)
+{
+	return k->document;
+}
+
+struct dray_known_key
+dray_keyring_key(const struct dray_keyring *k, size_t i)
+{
+	const struct keyring_key *key = &k->keys[i];
+
+	return (struct dray_known_key){ .name = key->name, .id = key->pub.id, .revoked = key->revoked, .bound = key->bound };
+}

@@ -191,5 +191,7 @@ int inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_install(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_remove(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_status(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_trust_init(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_trust_show(int argc, char **argv, const struct tool_cmd *self);
 
 #endif

@@ -20,9 +20,6 @@
 #include "installer/cmd.h"
 #include "installer/stash_room.h"
 
-#define KEYRING_FILE "/etc/dray/keyring.json"
-#define KEYRING_DIR "/etc/dray/keyring.d"
-
 static void
 work_end(void *ctx, bool whole)
 {
@@ -74,16 +71,11 @@ static int
 load_keys(struct inst_front *f, struct dray_err *e)
 {
 	const char *usual;
-	struct stat st;
 
 	if (f->keyring.n > 0)
 		return dray_keyring_load(f->keyring.v, f->keyring.n, f->common.allow_test_keys, &f->keys, e);
-	if (stat(KEYRING_FILE, &st) == 0)
-		usual = KEYRING_FILE;
-	else if (stat(KEYRING_DIR, &st) == 0)
-		usual = KEYRING_DIR;
-	else {
-		dray_fail(e, DRAY_E_TRUST, "no keyring: neither --keyring nor %s nor %s", KEYRING_FILE, KEYRING_DIR);
+	if ((usual = tool_keyring_usual()) == NULL) {
+		dray_fail(e, DRAY_E_TRUST, "no keyring: neither --keyring nor %s nor %s", TOOL_KEYRING_FILE, TOOL_KEYRING_DIR);
 		return dray_hint(e, "name the public key of whoever signs your bundles: --keyring FILE");
 	}
 	return dray_keyring_load(&usual, 1, f->common.allow_test_keys, &f->keys, e);

@@ -41,6 +41,9 @@ static const struct tool_cmd cmds[] = {
 	  "dray-install hook install\ndray-install hook install --root /mnt\n", inst_cmd_hook_install },
 	{ "hook remove", "[--root DIR]", "take that away again", "dray-install hook remove\n", inst_cmd_hook_remove },
 	{ "hook status", "[--root DIR]", "is there such a hook?", "dray-install hook status\n", inst_cmd_hook_status },
+	{ "trust init", "KEY --fingerprint GROUPS", "trust a first key, whose fingerprint came another way",
+	  "dray-install trust init ops.pub --fingerprint \"9d3a 77c0 1be2 5f04 ...\"\n", inst_cmd_trust_init },
+	{ "trust show", "", "whom this system trusts", "dray-install trust show\n", inst_cmd_trust_show },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 

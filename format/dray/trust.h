@@ -39,6 +39,15 @@ DRAY_MUST_CHECK int dray_keyring_parse(const char *text, size_t len, const char 
 void dray_keyring_free(struct dray_keyring *k);
 unsigned dray_keyring_threshold(const struct dray_keyring *k);
 size_t dray_keyring_count(const struct dray_keyring *k);
+bool dray_keyring_is_document(const struct dray_keyring *k);	/* JSON; else bare keys */
+
+struct dray_known_key {			/* borrowed */
+	const char *name;		/* of the document, or file name without .pub; may be empty */
+	const uint8_t *id;		/* 32 bytes: SHA-256 of the SPKI DER */
+	bool revoked, bound;		/* bound: counts for some products alone */
+};
+/** dray_keyring_key - number @i of dray_keyring_count */
+struct dray_known_key dray_keyring_key(const struct dray_keyring *k, size_t i);
 
 enum dray_signer_state { DRAY_SIGNER_GOOD, DRAY_SIGNER_UNKNOWN, DRAY_SIGNER_REVOKED, DRAY_SIGNER_WRONG_PRODUCT,
 	DRAY_SIGNER_BAD };		/* BAD: the key is known and this is not its signature */

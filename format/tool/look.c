@@ -164,6 +164,16 @@ tool_eol(uint64_t eol, int64_t now, char out[TOOL_EOL_CAP])
 	return out;
 }
 
+const char *
+tool_keyring_usual(void)
+{
+	struct stat st;
+
+	if (stat(TOOL_KEYRING_FILE, &st) == 0)
+		return TOOL_KEYRING_FILE;
+	return stat(TOOL_KEYRING_DIR, &st) == 0 ? TOOL_KEYRING_DIR : NULL;
+}
+
 int
 tool_bundle_open(const char *path, int mode, int *fd, struct dray_err *e)
 {
@@ -219,7 +229,7 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 		TOOL_OPT_DIR(dirs),
 		{ .name = NULL }, { .name = NULL }, { .name = NULL }, { .name = NULL },
 	};
-	const char *path;
+	const char *path, *usual;
 	struct dray_err e;
 	char quoted[300], text[340];
 	int rc;
@@ -241,8 +251,10 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 	dray_err_clear(&e);
 	o.name = path;
 	snprintf(text, sizeof(text), "cannot %s %s", what, dray_quote(path, strlen(path), quoted, sizeof(quoted)));
+	if (look == tool_verify && o.keyring.n == 0 && (usual = tool_keyring_usual()) != NULL)
+		o.keyring = (struct tool_list){ &usual, 1 };
 	if (look == tool_verify && o.keyring.n == 0) {
-		dray_fail(&e, DRAY_E_USAGE, "no keyring");
+		dray_fail(&e, DRAY_E_USAGE, "no keyring: neither --keyring nor %s nor %s", TOOL_KEYRING_FILE, TOOL_KEYRING_DIR);
 		dray_hint(&e, "say whom you trust: --keyring ops.pub");
 		rc = -1;
 	} else if ((rc = dray_crypto_init(&e)) == 0 && (rc = tool_media_open(path, &dirs, &m, &e)) == 0) {

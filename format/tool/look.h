@@ -145,7 +145,7 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 	{ "list", "BUNDLE [-l] [--changed] [--why PATH]... [-d DIR]...", "the paths in a bundle: = same, m only attributes, " \
 	  "~ changed, t another type, > moved, + added, - removed", PROG " list up.dray --changed\n" PROG " list -l up.dray\n" \
 	  PROG " list up.dray --why usr/bin/env\n", tool_cmd_list }, \
-	{ "verify", "BUNDLE --keyring FILE [--upstream KEYPRINT] [-d DIR]...", "check the signatures and every byte", \
+	{ "verify", "BUNDLE [--keyring FILE] [--upstream KEYPRINT] [-d DIR]...", "check the signatures and every byte", \
 	  PROG " verify up.dray --keyring ops.pub\n", tool_cmd_verify }
 
 /** tool_bundle_open - open a bundle file: a regular file or a block device; the caller names it in messages
@@ -153,6 +153,12 @@ int tool_cmd_verify(int argc, char **argv, const struct tool_cmd *self);
 DRAY_MUST_CHECK int tool_bundle_open(const char *path, int mode, int *fd, struct dray_err *e);
 /** tool_bundle_fd - the same, for reading */
 DRAY_MUST_CHECK int tool_bundle_fd(const char *path, int *fd, struct dray_err *e);
+
+/* where a system says whom it trusts */
+#define TOOL_KEYRING_FILE "/etc/dray/keyring.json"
+#define TOOL_KEYRING_DIR "/etc/dray/keyring.d"
+/** tool_keyring_usual - the one of them that is there, or NULL */
+const char *tool_keyring_usual(void);
 
 /** tool_look_open - keyring (if any) and bundle; without a keyring the signatures are not checked */
 DRAY_MUST_CHECK int tool_look_open(int fd, const struct tool_look *o, struct dray_bundle **b, struct dray_err *e);
