@@ -203,12 +203,13 @@ setup:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/dray \
-	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
+	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 755 $(OUT)/dray $(OUT)/dray-install $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(sort $(wildcard format/dray/*.h)) $(DESTDIR)$(PREFIX)/include/dray
 	install -m 644 $(sort $(wildcard builder/*.1)) $(DESTDIR)$(PREFIX)/share/man/man1
-	$(if $(wildcard installer/*.8),install -m 644 $(sort $(wildcard installer/*.8)) $(DESTDIR)$(PREFIX)/share/man/man8)
+	install -m 644 $(sort $(wildcard spec/*.5)) $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 $(sort $(wildcard installer/*.8)) $(DESTDIR)$(PREFIX)/share/man/man8
 
 clean:
 	rm -rf $(OUT)
