@@ -44,6 +44,7 @@ dray_policy_free(struct dray_policy *p)
 {
 	free(p->v);
 	free(p->text);
+	free(p->more);
 	*p = (struct dray_policy){ .v = NULL };
 }
 
@@ -331,6 +332,24 @@ dray_policy_parse(const char *text, size_t len, struct dray_policy *out, struct 
 		return 0;
 	dray_policy_free(out);
 	return -1;
+}
+
+int
+dray_policy_join(struct dray_policy *p, struct dray_policy *last, struct dray_err *e)
+{
+	struct dray_rule *v = reallocarray(p->v, p->n + last->n + 1, sizeof(*v));
+
+	if (v == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	p->v = v;
+	if (last->n > 0)
+		memcpy(v + p->n, last->v, last->n * sizeof(*v));
+	p->n += last->n;
+	p->json = last->json;
+	p->more = last->text;
+	last->text = NULL;
+	dray_policy_free(last);
+	return 0;
 }
 
 const struct dray_rule *

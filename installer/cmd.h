@@ -21,6 +21,8 @@ struct inst_front {
 	struct tool_list keyring;
 	struct inst_policy policy;	/* plan, apply */
 	const char *profile, *policy_file;	/* ... and what it is read from: --profile, --policy */
+	bool conflict_texts;		/* conflicts: what cannot be merged is wanted with markers */
+	bool decided;			/* plan, apply: decisions of the state count */
 	struct tool_list symlinks;
 	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
 	const char *components, *without;	/* --components, --without; policy.absent and fresh come of them and of the record */
@@ -181,6 +183,7 @@ DRAY_MUST_CHECK int inst_restart(struct inst_front *f, struct dray_err *e);
 
 /* cmd_*.c */
 int inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_conflicts(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self);

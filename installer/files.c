@@ -34,7 +34,7 @@ inst_write_all(int fd, const void *p, size_t len, struct dray_err *e)
 int
 inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned mode, struct dray_err *e)
 {
-	char tmp[64];
+	char tmp[256];
 	int fd = -1, rc = -1;
 	bool made = false;
 

@@ -18,6 +18,7 @@
 #include "tool/look.h"
 
 #include "installer/cmd.h"
+#include "installer/decisions.h"
 #include "installer/stash_room.h"
 
 static void
@@ -63,6 +64,7 @@ inst_front_close(struct inst_front *f)
 	free(f->policy.links);
 	dray_policy_free(&f->policy.rules);
 	free(f->policy.texts);
+	free(f->policy.decided);
 	inst_state_close(&f->st);
 }
 
@@ -111,7 +113,9 @@ inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
 	f->st.no_sync = f->policy.no_sync;
 	f->st.run = &f->run;
 	f->st.listener = &f->listener;
-	return inst_anchor_load(&f->st, &f->anchor, e);
+	if (inst_anchor_load(&f->st, &f->anchor, e) != 0)
+		return -1;
+	return f->decided && f->policy.decided == NULL ? inst_decisions_join(f, e) : 0;
 }
 
 /* a state folder that only root can read: what it knows is left out, and that is said */
@@ -219,7 +223,7 @@ inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 {
 	struct tool_progress pr;
 	struct inst_plan_opts o = { .threads = (unsigned)f->common.jobs, .state = f->st.rel,
-	    .policy = &f->policy, .installed = &f->anchor.installed, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
+	    .policy = &f->policy, .installed = &f->anchor.installed, .conflict_texts = f->conflict_texts, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
 	int rc;
 
 	if (inst_policy_settle(f, true, e) != 0 || inst_components_settle(f, e) != 0)

@@ -20,6 +20,11 @@ static const struct tool_cmd cmds[] = {
 	TOOL_LOOK_CMDS("dray-install"),
 	{ "plan", "BUNDLE [--root DIR] [--keyring FILE]", "show what apply would do, and change nothing",
 	  "dray-install plan up.dray --root /mnt --keyring ops.pub\n", inst_cmd_plan },
+	{ "conflicts", "BUNDLE [PATH]... | --list",
+	  "files edited here that no merge settles: list, show, decide",
+	  "dray-install conflicts up.dray\ndray-install conflicts up.dray --show etc/rc.conf\n"
+	  "dray-install conflicts up.dray etc/rc.conf etc/motd --take mine\n"
+	  "dray-install conflicts up.dray --edit etc/rc.conf\ndray-install conflicts --list\n", inst_cmd_conflicts },
 	{ "apply", "BUNDLE [--root DIR] [--keyring FILE] [--plan ID]", "install: all of it or none of it",
 	  "dray-install apply up.dray --root /mnt --keyring ops.pub\n", inst_cmd_apply },
 	{ "check", "[BUNDLE] [--root DIR] [--quick] [--strict] [--extra] [--mtree]", "compare the tree with the release, entry by entry",

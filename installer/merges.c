@@ -21,6 +21,8 @@
 
 #define ALL_TEXTS (UINT64_C(256) * 1024u * 1024u)	/* most of all new texts together: they are held until they are staged */
 
+enum { LABEL = 96 };	/* bytes of a label at a marker */
+
 struct text { uint8_t *p; size_t len; };
 
 struct worker {
@@ -69,15 +71,15 @@ read_mine(struct inst_planning *pl, struct worker *w, const struct inst_item *it
 static int
 read_decided(const struct inst_planning *pl, struct worker *w, struct inst_merge *m, struct dray_err *e)
 {
-	const char *dir = pl->policy->texts != NULL ? pl->policy->texts : "";
+	const bool state = (size_t)(m->rule - pl->policy->rules.v) < pl->policy->n_decided;
+	const char *dir = state ? pl->policy->decided : pl->policy->texts != NULL ? pl->policy->texts : "";
 	char hex[65], q[300], *name = malloc(strlen(dir) + sizeof(hex));
 	uint8_t sum[DRAY_SHA256_LEN];
 	int r;
 
 	if (name == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	strcpy(name, dir);
-	strcat(name, dray_hex(m->rule->sha256, 32, hex));
+	sprintf(name, "%s%s", dir, dray_hex(m->rule->sha256, 32, hex));
 	r = inst_read_file(AT_FDCWD, name, DRAY_MERGE3_MAX_BYTES, &m->text, &m->len, e);
 	if (r == 1)
 		r = dray_fail(e, DRAY_E_USAGE, "no such file");
@@ -127,6 +129,11 @@ take_result(struct inst_merge *m, struct dray_merge3 *r, uint32_t base, const st
 	m->places = r->why != NULL ? 0 : r->conflicts;
 	if (r->conflicts > 0) {
 		m->result = INST_MERGED_CONFLICT;
+		if (m->keep) {
+			m->text = r->text;
+			m->len = r->len;
+			r->text = NULL;
+		}
 	} else if (same_text(theirs, r->text, r->len)) {
 		m->result = INST_MERGED_THEIRS;
 	} else if (same_text(mine, r->text, r->len)) {
@@ -136,6 +143,24 @@ take_result(struct inst_merge *m, struct dray_merge3 *r, uint32_t base, const st
 		m->text = r->text;
 		m->len = r->len;
 		r->text = NULL;
+	}
+}
+
+/* "released VERSION" of a base that has the content; several may */
+static void
+name_base(const struct inst_planning *pl, const struct dray_entry *en, uint32_t content, char label[LABEL])
+{
+	struct dray_alt alt;
+	struct dray_state s;
+
+	snprintf(label, LABEL, "released before");
+	for (uint32_t i = 0; i < en->alt_count; i++) {
+		dray_index_alt(pl->ix, en->alt_first + i, &alt);
+		if (alt.state == DRAY_NONE || alt.bases == 0)
+			continue;
+		dray_index_state(pl->ix, alt.state, &s);
+		if (s.type == DRAY_FILE && s.content == content)
+			snprintf(label, LABEL, "released %s", pl->desc->bases[__builtin_ctzll(alt.bases)].version);
 	}
 }
 
@@ -150,9 +175,12 @@ try_bases(struct inst_planning *pl, struct worker *w, struct inst_merge *m, cons
 	uint64_t best_shared = 0;
 	struct dray_merge3_in in = { .side = { { .p = mine->p, .len = mine->len }, { .p = NULL },
 	    { .p = theirs->p, .len = theirs->len } }, .no_base = n == 0 };
+	char before[LABEL], now[LABEL];
 	struct dray_entry en;
 
 	dray_index_entry(pl->ix, m->row, &en);
+	snprintf(now, sizeof(now), "released %s", pl->desc->version);
+	in.side[DRAY_MERGE3_THEIRS].label = now;
 	in.kind = dray_merge3_kind(en.path, en.len);
 	conflict(m, "the bundle carries no former text to merge with");
 	for (size_t i = 0; i < n || (n == 0 && i == 0); i++) {
@@ -162,7 +190,8 @@ try_bases(struct inst_planning *pl, struct worker *w, struct inst_merge *m, cons
 
 		if (rc == 1)
 			continue;
-		in.side[DRAY_MERGE3_BASE] = (struct dray_merge3_text){ .p = base.p, .len = base.len };
+		name_base(pl, &en, n == 0 ? DRAY_NONE : v[i], before);
+		in.side[DRAY_MERGE3_BASE] = (struct dray_merge3_text){ .p = base.p, .len = base.len, .label = before };
 		if (rc != 0 || dray_merge3(&in, &r, e) != 0) {
 			free(base.p);
 			return -1;
@@ -261,7 +290,7 @@ list(struct inst_planning *pl, size_t n, struct dray_err *e)
 		if ((r = inst_rare_new(it, e)) == NULL)
 			return -1;
 		p->merges[p->n_merges++] = (struct inst_merge){ .row = it->row, .base = DRAY_NONE, .theirs = s.content,
-			.rule = inst_rule_of(pl, it->row) };
+			.rule = inst_rule_of(pl, it->row), .keep = pl->o->conflict_texts };
 		r->merge = (uint32_t)p->n_merges;
 	}
 	return 0;

@@ -147,6 +147,7 @@ struct inst_merge {
 	uint32_t row;			/* index */
 	uint32_t base, theirs;		/* content rows; base DRAY_NONE: no former text, or none that the bundle carries */
 	enum inst_merged result;
+	bool keep;			/* CONFLICT: the text with its markers is wanted */
 	uint8_t *text;			/* INST_MERGED, INST_MERGED_USED: what it becomes; owned */
 	size_t len;
 	uint8_t sha256[32];		/* of @text */
@@ -243,6 +244,7 @@ struct inst_plan_opts {
 	bool component_walk;		/* tests: no openat2 */
 	uint64_t max_links;		/* tests: names of one file; 0: what the file system can */
 	const struct inst_policy *policy;	/* NULL: the usual */
+	bool conflict_texts;		/* with their markers, in plan->merges */
 	const struct inst_installed *installed;	/* what is recorded; NULL: nothing */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; from several threads */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL; may be NULL */

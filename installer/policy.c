@@ -110,6 +110,7 @@ inst_policy_read(struct inst_front *f, struct dray_err *e)
 	}
 	if (f->policy_file != NULL && (inst_rules_load(f->policy_file, &f->policy.rules, e) != 0 || folder_of_texts(f, e) != 0))
 		return -1;
+	f->decided = true;
 	return read_links(f, e);
 }
 

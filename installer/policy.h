@@ -44,6 +44,8 @@ struct inst_policy {
 	struct inst_link *links;	/* in path order, each path once; owned */
 	size_t n_links;
 	struct dray_policy rules;	/* of --policy; owned */
+	size_t n_decided;	/* so many of them are decisions of the state, whose folder is @decided, with a slash behind */
+	char *decided;		/* owned */
 	char *texts;		/* its folder with a slash behind, "" for the current one: texts decided on lie there; owned */
 	const uint8_t *repair;	/* per entry row: INST_REPAIR_*; NULL: an upgrade, which decides on what the release changes */
 	size_t named;		/* paths named to repair; 0: all damage, and no local decision is undone */

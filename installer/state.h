@@ -5,6 +5,7 @@
  *   anchor.json      floor per product, what is installed; deleting it = trust anew
  *   release/ID.head  head of the installed bundle (descriptor, index), for check
  *   evidence/        what every run did, as a chain of records
+ *   decisions/       what was decided about conflicts
  *   dray-install     copy of the program that made the last commit, for recovery
  *   tx/NNNNNN/       one transaction: plan, log, slots 00..3f/N, manifest, head, ballast
  */

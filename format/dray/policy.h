@@ -48,8 +48,8 @@ struct dray_rule {
 struct dray_policy {
 	struct dray_rule *v;
 	size_t n;
-	bool json;
-	char *text;		/* what the patterns point into */
+	bool json;		/* of joined ones: the last */
+	char *text, *more;	/* what the patterns point into; @more: of rules that were joined */
 };
 
 /**
@@ -58,6 +58,8 @@ struct dray_policy {
  */
 DRAY_MUST_CHECK int dray_policy_parse(const char *text, size_t len, struct dray_policy *out, struct dray_err *e);
 void dray_policy_free(struct dray_policy *p);
+/** dray_policy_join - the rules of @last behind those of @p, once; @last has none afterwards */
+DRAY_MUST_CHECK int dray_policy_join(struct dray_policy *p, struct dray_policy *last, struct dray_err *e);
 
 /** dray_policy_find - the first rule about @path in the case @when (one bit); DRAY_ACT_NONE's place is NULL */
 const struct dray_rule *dray_policy_find(const struct dray_policy *p, const char *path, size_t len, uint8_t when);
