@@ -40,7 +40,7 @@ inst_databases(struct inst_planning *pl)
 		uint32_t row = dray_index_find(pl->ix, built[i].db, strlen(built[i].db));
 		struct inst_item *it;
 
-		if (row == DRAY_NONE || pl->at[row] == DRAY_NONE || inst_wants_strict(pl, row))
+		if (row == DRAY_NONE || pl->at[row] == DRAY_NONE || inst_wants_strict(pl, row) || pl->policy->repair != NULL)
 			continue;
 		it = &pl->items[pl->at[row]];
 		/* one that no release had was built here, from a text that no release had */

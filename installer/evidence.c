@@ -171,9 +171,9 @@ set_merges(struct dray_json *o, const struct inst_plan *p)
 		const struct inst_merge *m = &p->merges[i];
 
 		dray_index_entry(p->ix, m->row, &en);
-		if (en.len + 100 > room)
+		if (en.len + 300 > room)
 			break;
-		room -= en.len + 100;
+		room -= en.len + 300;
 		inst_merge_json(dray_json_push_obj(list), p, m);
 	}
 }

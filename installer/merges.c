@@ -73,13 +73,14 @@ read_decided(const struct inst_planning *pl, struct worker *w, struct inst_merge
 {
 	const bool state = (size_t)(m->rule - pl->policy->rules.v) < pl->policy->n_decided;
 	const char *dir = state ? pl->policy->decided : pl->policy->texts != NULL ? pl->policy->texts : "";
-	char hex[65], q[300], *name = malloc(strlen(dir) + sizeof(hex));
+	size_t cap = strlen(dir) + 65;
+	char hex[65], q[300], *name = malloc(cap);
 	uint8_t sum[DRAY_SHA256_LEN];
 	int r;
 
 	if (name == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	sprintf(name, "%s%s", dir, dray_hex(m->rule->sha256, 32, hex));
+	snprintf(name, cap, "%s%s", dir, dray_hex(m->rule->sha256, 32, hex));
 	r = inst_read_file(AT_FDCWD, name, DRAY_MERGE3_MAX_BYTES, &m->text, &m->len, e);
 	if (r == 1)
 		r = dray_fail(e, DRAY_E_USAGE, "no such file");
