@@ -263,14 +263,13 @@ open_tx(struct inst_carry *a, struct dray_err *e)
 static int
 validate(struct inst_carry *a, struct dray_err *e)
 {
-	const struct inst_validate o = { .here = inst_is_running_system(&a->f), .chroot = a->allow_chroot, .stop = tool_signal_seen };
+	struct inst_validate o = { .chroot = a->allow_chroot, .stop = tool_signal_seen };
 
-	if (inst_validate_merges(&a->f.st, a->tx, a->p, &o, e) != 0)
-		return -1;
-	for (size_t i = 0; i < a->p->n_merges; i++)
-		if (a->p->merges[i].check != INST_CHECK_NONE)
-			return inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e);
-	return 0;
+	if (!inst_validate_wanted(a->p))
+		return 0;
+	o.here = inst_is_running_system(&a->f);
+	return inst_validate_merges(&a->f.st, a->tx, a->p, &o, e) != 0 ? -1 :
+	    inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e);
 }
 
 /* everything the commit needs besides what is staged; the last look at the tree */

@@ -119,7 +119,7 @@ own_attributes(const struct inst_plan *p, const struct inst_node *n, struct inst
 		return;
 	m->uid = p->owned[n->owned - 1].uid;
 	m->gid = p->owned[n->owned - 1].gid;
-	m->mode = p->owned[n->owned - 1].mode;
+	m->mode = p->owned[n->owned - 1].mode & (p->no_owner ? 01777u : 07777u);
 }
 
 int

@@ -137,6 +137,15 @@ checked(const struct inst_merge *m)
 	return m->rule != NULL && m->rule->validate != NULL && m->text != NULL;
 }
 
+bool
+inst_validate_wanted(const struct inst_plan *p)
+{
+	for (size_t i = 0; i < p->n_merges; i++)
+		if (checked(&p->merges[i]))
+			return true;
+	return false;
+}
+
 int
 inst_validate_merges(const struct inst_state *s, const struct inst_tx *tx, struct inst_plan *p,
     const struct inst_validate *o, struct dray_err *e)

@@ -13,6 +13,9 @@ struct inst_validate {
 	int (*stop)(void);
 };
 
+/** inst_validate_wanted - is there any merge with a command? */
+bool inst_validate_wanted(const struct inst_plan *p);
+
 /**
  * inst_validate_merges - run the command of each merge of @p that has one, and note what came of it
  * The program sees a copy beneath the folder of @tx, not the staged file, so nothing that it does to it goes live.
