@@ -98,6 +98,16 @@ $(LIB): $(call obj,$(FORMAT_C))
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $^
 
+# pages of the manual that the installer brings along
+HELP := $(OUT)/gen/help
+$(HELP).c: tools/help.sh installer/dray-install.8 $(wildcard spec/*.5) spec/cli.md spec/recovery-card.md
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)tools/help.sh >$@.new && mv $@.new $@
+
+$(HELP).o: $(HELP).c $(OUT)/flags
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
 $(TOOLLIB): $(call obj,$(TOOL_C))
 	$(call say,AR,$@)
 	@rm -f $@
@@ -107,7 +117,7 @@ $(OUT)/dray: $(call obj,$(BUILDER_C)) $(TOOLLIB) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
-$(OUT)/dray-install: $(INSTALLER_FIRST) $(call obj,$(INSTALLER_C)) $(TOOLLIB) $(LIB)
+$(OUT)/dray-install: $(INSTALLER_FIRST) $(call obj,$(INSTALLER_C)) $(HELP).o $(TOOLLIB) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(INSTALLER_LD) $(FORMAT_LIBS)
 
@@ -116,7 +126,7 @@ $(BUILDLIB): $(call obj,$(filter-out builder/main.c,$(BUILDER_C)))
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $^
 
-$(INSTLIB): $(call obj,$(filter-out installer/main.c,$(INSTALLER_C)))
+$(INSTLIB): $(call obj,$(filter-out installer/main.c,$(INSTALLER_C))) $(HELP).o
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $^
 

@@ -196,5 +196,6 @@ int inst_cmd_hook_remove(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_status(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_trust_init(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_trust_show(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_help(int argc, char **argv, const struct tool_cmd *self);
 
 #endif

@@ -49,6 +49,7 @@ static const struct tool_cmd cmds[] = {
 	{ "trust init", "KEY --fingerprint GROUPS", "trust a first key, whose fingerprint came another way",
 	  "dray-install trust init ops.pub --fingerprint \"9d3a 77c0 1be2 5f04 ...\"\n", inst_cmd_trust_init },
 	{ "trust show", "", "whom this system trusts", "dray-install trust show\n", inst_cmd_trust_show },
+	{ "help", "[TOPIC]", "a page of the manual, or which there are", "dray-install help recovery\n", inst_cmd_help },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -69,7 +70,7 @@ run(int argc, char **argv)
 static bool
 names_command(int argc, char **argv)
 {
-	static const char *const others[] = { "--help", "-h", "help", "--version" };
+	static const char *const others[] = { "--help", "-h", "--version" };
 	size_t n;
 
 	if (argc < 2)

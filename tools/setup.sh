@@ -14,10 +14,10 @@ die() {
 # the packages of one stage, by package system
 packages() {
 	case $1:$2 in
-	apt:build) echo gcc libc6-dev make pkg-config libzstd-dev libssl-dev libjson-c-dev libarchive-dev libdivsufsort-dev zlib1g-dev libbz2-dev libcurl4-openssl-dev ;;
+	apt:build) echo gcc libc6-dev make pkg-config libzstd-dev libssl-dev libjson-c-dev libarchive-dev libdivsufsort-dev zlib1g-dev libbz2-dev libcurl4-openssl-dev mandoc ;;
 	apt:demo) echo rsync acl attr libcap2-bin ca-certificates ;;
 	apt:test) echo rsync acl attr libcap2-bin strace openssl zstd e2fsprogs xfsprogs btrfs-progs mount binutils file xz-utils libarchive-tools mtree-netbsd nginx bsdiff ;;
-	apt:lint) echo clang clang-tidy cppcheck shellcheck mandoc binutils ;;
+	apt:lint) echo clang clang-tidy cppcheck shellcheck binutils ;;
 	apt:fuzz) echo clang "libclang-rt-$(clang_major)-dev" ;;
 	apt:vm) echo qemu-system-x86 debootstrap ;;
 	pkg:build) echo gmake pkgconf zstd json-c libdivsufsort curl ;;

@@ -232,7 +232,8 @@ dispatch(const char *about, const struct tool_cmd *cmds, int argc, char **argv)
 		snprintf(hint, sizeof(hint), "%s --help lists the commands", tool_prog);
 		return tool_usage(&c, hint, "a command is missing");
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+	cmd = find(cmds, argc, argv, &words);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && cmd == NULL)) {
 		print_overview(about, cmds);
 		return 0;
 	}
@@ -240,7 +241,7 @@ dispatch(const char *about, const struct tool_cmd *cmds, int argc, char **argv)
 		printf("%s %s\n", tool_prog, DRAY_VERSION);
 		return 0;
 	}
-	if ((cmd = find(cmds, argc, argv, &words)) != NULL)
+	if (cmd != NULL)
 		return cmd->run(argc - words, argv + words, cmd);
 	for (cmd = cmds; cmd->name != NULL; cmd++) {
 		if (begins(cmd, argv[1]))

@@ -91,6 +91,9 @@ void tool_progress_end(struct tool_progress *p, bool whole);
 void tool_signals(void);
 int tool_signal_seen(void);	/* the signal or 0 */
 
+/** tool_nearest - the one of @words (NULL-terminated) that @typed was meant to be, NULL if none is near */
+const char *tool_nearest(const char *typed, const char *const *words);
+
 /** tool_folder_of - the folder of a file as a person names it, malloc'ed ("." if there is no slash); NULL: no memory */
 char *tool_folder_of(const char *path);
 

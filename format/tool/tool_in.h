@@ -6,9 +6,6 @@
 
 #include "tool.h"
 
-/** tool_nearest - the one of @words (NULL-terminated) that @typed was meant to be, NULL if none is near */
-const char *tool_nearest(const char *typed, const char *const *words);
-
 /** tool_usage - tell a mistake of usage; Return: 2 */
 int tool_usage(const struct tool_common *c, const char *hint, const char *fmt, ...) DRAY_PRINTF(3, 4);
 

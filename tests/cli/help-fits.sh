@@ -25,3 +25,23 @@ for prog in "$DRAY" "$INSTALL"; do
 	done <verbs
 done
 fits "$DRAY" key
+
+# the pages that the installer brings along
+run "$INSTALL" help
+want_status 0
+sed -n 's/^  dray-install help \([a-z]*\) .*/\1/p' out >topics
+[ "$(wc -l <topics)" -ge 5 ] || fail "only $(wc -l <topics) pages"
+while read -r topic; do
+	run "$INSTALL" help "$topic"
+	want_status 0
+	[ "$(wc -l <out)" -gt 10 ] || fail "help $topic is short: $(wc -l <out) lines"
+	! LC_ALL=C grep -n '[^ -~]' out || fail "help $topic: the lines above are no plain text"
+done <topics
+run "$INSTALL" help recovery
+want_text 'Print this page and keep it with the machine.' out
+run "$INSTALL" help policy
+want_text 'pattern action [keep-metadata] [if case] [validate "command %f"]' out
+run "$INSTALL" help recovry
+want_status 2
+want_text 'no page "recovry"' err
+want_text 'did you mean recovery?' err
