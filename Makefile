@@ -220,6 +220,11 @@ install: all
 	install -m 644 $(sort $(wildcard builder/*.1)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(sort $(wildcard spec/*.5)) $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 $(sort $(wildcard installer/*.8)) $(DESTDIR)$(PREFIX)/share/man/man8
+	for p in dray dray-install; do \
+	    install -D -m 644 tools/completion/dray.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p && \
+	    install -D -m 644 tools/completion/dray.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$p.fish || exit 1; \
+	done
+	install -D -m 644 tools/completion/_dray $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dray
 
 clean:
 	rm -rf $(OUT)
