@@ -99,12 +99,33 @@ identify(const char *path, const char *pass_file, uint8_t id[32], bool *private_
 	return rc;
 }
 
+/* one page that travels another way than the key does: read out, compared, signed, filed */
+static void
+print_sheet(const char *path, const uint8_t id[32])
+{
+	const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+	char hex[65], print[40], q[DRAY_QUOTE_CAP(255)];
+
+	printf("KEY SHEET\n\nkey          %s\nalgorithm    Ed25519\nfingerprint  %s\n\n", dray_quote(name, strlen(name), q, sizeof(q)),
+	    dray_fingerprint(id, print));
+	printf("the whole of it, in numbered groups:\n\n");
+	dray_hex(id, 32, hex);
+	for (int i = 0; i < 16; i++)
+		printf("  %2d %.4s%s", i + 1, hex + i * 4, i % 4 == 3 ? "\n" : "   ");
+	printf("\non a machine that trusts no key yet, with the key's file from another way:\n\n"
+	    "  dray-install trust init %s \\\n      --fingerprint \"%s\"\n\n"
+	    "made by   ______________________   date ____________\n\n"
+	    "compared  ______________________   date ____________\n", q, print);
+}
+
 int
 build_cmd_key_show(int argc, char **argv, const struct tool_cmd *self)
 {
 	const char *path, *pass_file = NULL;
+	bool sheet = false;
 	struct tool_opt opts[] = {
 		{ "passphrase-file", 0, TOOL_TEXT, &pass_file, 0, 0, "FILE", "for an encrypted private key" },
+		{ "sheet", 0, TOOL_FLAG, &sheet, 0, 0, NULL, "one page to print, for those who shall trust it" },
 		{ 0 },
 	};
 	struct tool_common common;
@@ -126,6 +147,15 @@ build_cmd_key_show(int argc, char **argv, const struct tool_cmd *self)
 		dray_json_set_bool(o, "private", private_half);
 		set_key(o, id);
 		return tool_json(o, &e) == 0 ? 0 : tool_error(&common, "cannot tell the result", &e);
+	}
+	if (sheet) {
+		if (!private_half) {
+			print_sheet(path, id);
+			return 0;
+		}
+		dray_fail(&e, DRAY_E_USAGE, "%s is a private key", path);
+		dray_hint(&e, "the sheet is for the public one, the .pub beside it");
+		return tool_error(&common, "cannot print a sheet", &e);
 	}
 	printf("%s key, Ed25519\n", private_half ? "private" : "public");
 	printf("fingerprint  %s\n", dray_fingerprint(id, print));

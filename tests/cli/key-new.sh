@@ -76,3 +76,16 @@ echo junk >junk
 run "$DRAY" key show junk
 want_status 30
 want_text 'neither a keyring document nor a PEM public key' err
+
+# the sheet: the fingerprint in groups that are read out, and what to type; only of a public key
+print=$("$DRAY" key show ops.pub | sed -n 's/^fingerprint *//p')
+hex=$("$DRAY" key show ops.pub | sed -n 's/^sha256 *//p')
+run "$DRAY" key show ops.pub --sheet
+want_status 0
+want_text "fingerprint  $print" out
+want_text "fingerprint \"$print\"" out
+[ "$(sed -n '/numbered/,/^on a/p' out | grep -oE ' [0-9a-f]{4}( |$)' | tr -d ' \n')" = "$hex" ] && ok 'all groups' || fail 'groups'
+awk 'length > 76 { exit 1 }' out && ok 'narrow' || fail 'too wide'
+run "$DRAY" key show sealed.key --sheet --passphrase-file pass
+want_status 2
+want_text 'sealed.key is a private key' err
