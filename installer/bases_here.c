@@ -23,31 +23,38 @@ recorded(const struct inst_planning *pl)
 	return bits;
 }
 
-/* how many paths match each base: of those beside the item in its directory, or of all */
 static void
-count(const struct inst_planning *pl, const struct inst_item *it, bool all, size_t of[DRAY_MAX_BASES])
+add(const struct inst_planning *pl, const struct inst_item *it, const struct dray_entry *en, size_t of[DRAY_MAX_BASES])
 {
-	struct dray_entry en, other;
-	size_t up, first = 0, last = pl->n;
+	if (it->untouched || it->bases == 0 || en->alt_count == 0)
+		return;
+	for (size_t b = 0; b < pl->desc->n_bases; b++)
+		of[b] += it->bases >> b & 1;
+}
+
+/* how many paths match each base: of those beside the item in its directory, or without one of all */
+static void
+count(const struct inst_planning *pl, const struct inst_item *it, size_t of[DRAY_MAX_BASES])
+{
+	size_t up = 0, at = it == NULL ? 0 : (size_t)(it - pl->items);
+	struct dray_entry en = { .len = 0 }, other;
 
 	memset(of, 0, DRAY_MAX_BASES * sizeof(of[0]));
-	dray_index_entry(pl->ix, it->row, &en);
-	up = inst_parent_len(en.path, en.len);
-	for (first = all ? 0 : (size_t)(it - pl->items); !all && first > 0; first--) {
-		dray_index_entry(pl->ix, pl->items[first - 1].row, &other);
+	if (it != NULL) {
+		dray_index_entry(pl->ix, it->row, &en);
+		up = inst_parent_len(en.path, en.len);
+	}
+	for (; at > 0; at--) {		/* to the first one beneath the directory */
+		dray_index_entry(pl->ix, pl->items[at - 1].row, &other);
 		if (up > 0 && !dray_path_under(other.path, other.len, en.path, up))
 			break;
 	}
-	for (size_t i = first; i < last; i++) {
-		const struct inst_item *at = &pl->items[i];
-
-		dray_index_entry(pl->ix, at->row, &other);
-		if (!all && up > 0 && !dray_path_under(other.path, other.len, en.path, up))
+	for (; at < pl->n; at++) {
+		dray_index_entry(pl->ix, pl->items[at].row, &other);
+		if (up > 0 && !dray_path_under(other.path, other.len, en.path, up))
 			break;
-		if (at->untouched || at->bases == 0 || other.alt_count == 0 || (!all && inst_parent_len(other.path, other.len) != up))
-			continue;
-		for (size_t b = 0; b < pl->desc->n_bases; b++)
-			of[b] += at->bases >> b & 1;
+		if (it == NULL || inst_parent_len(other.path, other.len) == up)
+			add(pl, &pl->items[at], &other, of);
 	}
 }
 
@@ -67,8 +74,15 @@ most(const struct inst_planning *pl, const size_t of[DRAY_MAX_BASES], uint64_t a
 	return bits;
 }
 
+void
+inst_bases_count(const struct inst_planning *pl, size_t of[DRAY_MAX_BASES])
+{
+	count(pl, NULL, of);
+}
+
 size_t
-inst_bases_here(const struct inst_planning *pl, const struct inst_item *it, uint32_t v[INST_BASES_MOST])
+inst_bases_here(const struct inst_planning *pl, const struct inst_item *it, const size_t tree[DRAY_MAX_BASES],
+    uint32_t v[INST_BASES_MOST])
 {
 	size_t of[DRAY_MAX_BASES], n = 0, k;
 	uint64_t bases = recorded(pl);
@@ -77,10 +91,8 @@ inst_bases_here(const struct inst_planning *pl, const struct inst_item *it, uint
 	struct dray_alt alt;
 
 	if (bases == 0) {
-		count(pl, it, false, of);
-		bases = most(pl, of, UINT64_MAX);
-		count(pl, it, true, of);
-		bases = most(pl, of, bases);
+		count(pl, it, of);
+		bases = most(pl, tree, most(pl, of, UINT64_MAX));
 	}
 	dray_index_entry(pl->ix, it->row, &en);
 	for (uint32_t i = 0; i < en.alt_count && n < INST_BASES_MOST; i++) {

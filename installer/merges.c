@@ -34,6 +34,7 @@ struct worker {
 struct merging {
 	struct inst_planning *pl;
 	struct worker *workers;
+	size_t tree[DRAY_MAX_BASES];	/* paths that match each base */
 };
 
 static void
@@ -167,12 +168,13 @@ name_base(const struct inst_planning *pl, const struct dray_entry *en, uint32_t 
 
 /* with the former text that fits best: fewest conflicts, then most lines in common with what is here */
 static int
-try_bases(struct inst_planning *pl, struct worker *w, struct inst_merge *m, const struct text *mine,
+try_bases(const struct merging *g, struct worker *w, struct inst_merge *m, const struct text *mine,
     const struct text *theirs, struct dray_err *e)
 {
+	const struct inst_planning *pl = g->pl;
 	const struct inst_item *it = &pl->items[pl->at[m->row]];
 	uint32_t v[INST_BASES_MOST];
-	size_t n = inst_bases_here(pl, it, v), best_conflicts = SIZE_MAX;
+	size_t n = inst_bases_here(pl, it, g->tree, v), best_conflicts = SIZE_MAX;
 	uint64_t best_shared = 0;
 	struct dray_merge3_in in = { .side = { { .p = mine->p, .len = mine->len }, { .p = NULL },
 	    { .p = theirs->p, .len = theirs->len } }, .no_base = n == 0 };
@@ -209,8 +211,9 @@ try_bases(struct inst_planning *pl, struct worker *w, struct inst_merge *m, cons
 }
 
 static int
-merge_one(struct inst_planning *pl, struct worker *w, struct inst_merge *m, struct dray_err *e)
+merge_one(const struct merging *g, struct worker *w, struct inst_merge *m, struct dray_err *e)
 {
+	struct inst_planning *pl = g->pl;
 	const struct inst_item *it = &pl->items[pl->at[m->row]];
 	struct text mine = { NULL, 0 }, theirs = { NULL, 0 };
 	int rc;
@@ -225,7 +228,7 @@ merge_one(struct inst_planning *pl, struct worker *w, struct inst_merge *m, stru
 	if (rc == 1)
 		conflict(m, "the bundle carries no full copy to merge with");
 	else if (rc == 0 && (rc = read_mine(pl, w, it, &mine, e)) == 0)
-		rc = try_bases(pl, w, m, &mine, &theirs, e);
+		rc = try_bases(g, w, m, &mine, &theirs, e);
 	free(mine.p);
 	free(theirs.p);
 	if (rc == 0 && m->text != NULL)
@@ -243,7 +246,7 @@ merge_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 
 	if (g->pl->o->stop != NULL && g->pl->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
-	if (merge_one(g->pl, &g->workers[worker], m, e) == 0)
+	if (merge_one(g, &g->workers[worker], m, e) == 0)
 		return 0;
 	dray_index_entry(g->pl->ix, m->row, &en);
 	return dray_wrap(e, "%s", dray_quote(en.path, en.len, q, sizeof(q)));
@@ -348,6 +351,7 @@ inst_merges(struct inst_planning *pl, struct dray_err *e)
 		n += pl->items[i].merges && pl->items[i].decision == INST_D_UPDATE;
 	if (n == 0)
 		return 0;
+	inst_bases_count(pl, g.tree);
 	if (list(pl, n, e) != 0 || with_workers(&g, pl->o->threads == 0 ? 1 : pl->o->threads, e) != 0)
 		return -1;
 	for (size_t i = 0; i < p->n_merges; i++) {

@@ -209,9 +209,13 @@ void inst_merges_let_go(struct inst_plan *p);	/* their texts, when all are stage
 const char *inst_database_text(const char *path, size_t len);
 void inst_databases(struct inst_planning *pl);
 
-/* bases_here.c: the former contents that the file which is there may have been made from; at most INST_BASES_MOST */
+/* bases_here.c */
 enum { INST_BASES_MOST = 64 };
-size_t inst_bases_here(const struct inst_planning *pl, const struct inst_item *it, uint32_t v[INST_BASES_MOST]);
+/* how many paths of the tree match each base */
+void inst_bases_count(const struct inst_planning *pl, size_t of[DRAY_MAX_BASES]);
+/* the former contents that the file which is there may have been made from; @tree: as counted */
+size_t inst_bases_here(const struct inst_planning *pl, const struct inst_item *it, const size_t tree[DRAY_MAX_BASES],
+    uint32_t v[INST_BASES_MOST]);
 
 /* decide_repair.c: the decision of a repair about one path, from its facts */
 DRAY_MUST_CHECK int inst_decide_repair(const struct inst_planning *pl, struct inst_item *it, struct dray_err *e);

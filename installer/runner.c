@@ -28,7 +28,7 @@ now_ms(void)
 
 /* in the child: only calls that are safe between fork and exec; what fails goes back as an errno */
 static _Noreturn void
-become(int rootfd, char *const *argv, int out, int tell)
+become(int rootfd, char *const *argv, unsigned timeout_s, int out, int tell)
 {
 	static char path[] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin", lang[] = "LC_ALL=C", home[] = "HOME=/";
 	char *const env[] = { path, lang, home, NULL };
@@ -42,6 +42,7 @@ become(int rootfd, char *const *argv, int out, int tell)
 	for (int sig = 1; sig < 32; sig++)	/* ignored signals would stay ignored; two of them cannot be set */
 		sigaction(sig, &usual, NULL);
 	umask(022);
+	alarm(timeout_s + 5);	/* should this program be killed meanwhile, it ends all the same */
 	if ((rootfd == -1 || (fchdir(rootfd) == 0 && chroot(".") == 0)) && chdir("/") == 0 &&
 	    (null = open("/dev/null", O_RDONLY)) != -1 && dup2(null, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2) {
 		if (null > 2)
@@ -180,7 +181,7 @@ inst_run_program(int rootfd, char *const *argv, unsigned timeout_s, int (*stop)(
 	fflush(NULL);
 	child = fork();
 	if (child == 0)
-		become(rootfd, argv, out[1], tell[1]);
+		become(rootfd, argv, timeout_s, out[1], tell[1]);
 	close(out[1]);
 	close(tell[1]);
 	out[1] = -1;

@@ -17,7 +17,7 @@ ln -f new/usr/linked new/usr/linked2
 for f in etc/pwd.db etc/spwd.db etc/login.conf.db var/db/services.db; do printf 'db\0new\n' >new/$f; done
 chmod 755 new/usr/attrs new/usr/released && chmod 700 new/usr/d
 find old new -exec touch -h -d @1700000000 {} +
-run "$DRAY" build --from old --to new --product demo --version 2 --counter 2 --path-set freebsd --key ops.key -o up.dray
+run "$DRAY" build --from old --to new --product demo --version 2 --counter 2 --path-set freebsd --triggers freebsd --key ops.key -o up.dray
 need_status 0
 mode() {	# FILE MODE
 	[ "$(stat -c %a "root/$1")" = "$2" ] && ok "$1: $2" || fail "$1: $(stat -c %a "root/$1"), wanted $2"
@@ -92,6 +92,9 @@ want_text 'databases of local texts, left alone:' out
 want_text '  etc/spwd.db: stays; to be built again from etc/master.passwd' out
 for f in $dbs; do want_same was/$f root/$f; done
 want_same new/etc/services root/etc/services
+# what builds them again is due, because their texts were changed
+run "$INSTALL" status --root root --log --json
+want_text '"triggers_due":["pwd_mkdb","cap_mkdb","services_mkdb"]' out
 sed 's/^5$/five/' new/etc/login.conf >want
 want_same want root/etc/login.conf
 run "$INSTALL" check --root root

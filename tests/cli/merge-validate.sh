@@ -82,8 +82,24 @@ want_text '"check":"passed","path":"etc/good"' out
 rm root/tmp/asked
 run "$INSTALL" rollback --root root
 want_status 0
-# a signal ends a check that hangs, and all that it has started
+# killed in a check: nothing live was changed, and the next run cleans up
 sed -i 's/^5$/hang/' root/etc/good
+cp -a root hanging
+"$INSTALL" apply up.dray --root root --keyring ops.pub --policy check.policy --allow-chroot >out 2>err </dev/null &
+pid=$!
+until [ -s root/tmp/pids ]; do
+	kill -0 $pid 2>/dev/null || break
+done
+kill -KILL $pid
+wait $pid 2>/dev/null
+for p in $(cat root/tmp/pids); do kill -KILL "$p"; done
+[ -n "$(find root/var/lib/dray -name check)" ] && ok 'it was in a check' || fail 'it was in no check'
+rm root/tmp/pids && touch -r hanging/tmp root/tmp
+run "$INSTALL" resume --root root
+want_status 0
+[ -z "$(find root/var/lib/dray -name check)" ] && ok 'nothing is left of it' || fail 'a folder of checks is left'
+same_tree hanging root
+# a signal ends a check that hangs, and all that it has started
 "$INSTALL" apply up.dray --root root --keyring ops.pub --policy check.policy --allow-chroot >out 2>err </dev/null &
 pid=$!
 until [ -s root/tmp/pids ]; do
