@@ -56,7 +56,7 @@ about_one(enum dray_action a)
 
 /* a rule as it is written; what is not there has no @p */
 struct written {
-	struct word pattern, action, sha256, when, validate;
+	struct word pattern, action, sha256, release, when, validate;
 	bool keep_metadata;
 };
 
@@ -84,6 +84,9 @@ options(const struct written *w, struct dray_rule *r, struct dray_err *e)
 	if ((r->action == DRAY_ACT_USE) != (w->sha256.p != NULL) ||
 	    (w->sha256.p != NULL && !dray_unhex(w->sha256.p, w->sha256.len, r->sha256, sizeof(r->sha256))))
 		return dray_fail(e, DRAY_E_USAGE, "use, and it alone, wants the SHA-256 of a text: 64 digits");
+	r->bound = w->release.p != NULL;
+	if (r->bound && (r->action != DRAY_ACT_USE || !dray_unhex(w->release.p, w->release.len, r->release, sizeof(r->release))))
+		return dray_fail(e, DRAY_E_USAGE, "for goes with use, and wants the SHA-256 of the release's file: 64 digits");
 	if (w->validate.p == NULL)
 		return 0;
 	r->validate = w->validate.p;
@@ -182,6 +185,10 @@ line_options(struct written *w, const char *at, const char *end)
 			w->when = next_word(&at, end);
 			if (w->when.len == 0)
 				return false;
+		} else if (is(key, "for") && w->release.p == NULL) {
+			w->release = next_word(&at, end);
+			if (w->release.len == 0)
+				return false;
 		} else if (is(key, "keep-metadata") && !w->keep_metadata) {
 			w->keep_metadata = true;
 		} else if (!is(key, "validate") || w->validate.p != NULL || !quoted(&at, end, &w->validate)) {
@@ -252,14 +259,15 @@ text_of(const struct dray_json *o, const char *key, bool wanted, char **keep, st
 static int
 one_object(struct dray_policy *p, const struct dray_json *o, char **keep, struct dray_err *e)
 {
-	static const char *const keys[] = { "path", "action", "if", "keep_metadata", "sha256", "validate", NULL };
+	static const char *const keys[] = { "path", "action", "if", "keep_metadata", "sha256", "for", "validate", NULL };
 	struct written w = { .keep_metadata = false };
 
 	if (!dray_json_is_obj(o))
 		return dray_fail(e, DRAY_E_USAGE, "it is no object");
 	if (dray_json_only(o, keys, "a rule", e) != 0 || text_of(o, "path", true, keep, &w.pattern, e) != 0 ||
 	    text_of(o, "action", true, keep, &w.action, e) != 0 || text_of(o, "if", false, keep, &w.when, e) != 0 ||
-	    text_of(o, "sha256", false, keep, &w.sha256, e) != 0 || text_of(o, "validate", false, keep, &w.validate, e) != 0 ||
+	    text_of(o, "sha256", false, keep, &w.sha256, e) != 0 || text_of(o, "for", false, keep, &w.release, e) != 0 ||
+	    text_of(o, "validate", false, keep, &w.validate, e) != 0 ||
 	    (dray_json_has(o, "keep_metadata") && dray_json_bool(o, "keep_metadata", &w.keep_metadata, "a rule", e) != 0))
 		return -1;
 	return add(p, &w, e);
@@ -353,12 +361,12 @@ dray_policy_join(struct dray_policy *p, struct dray_policy *last, struct dray_er
 }
 
 const struct dray_rule *
-dray_policy_find(const struct dray_policy *p, const char *path, size_t len, uint8_t when)
+dray_policy_find(const struct dray_policy *p, const char *path, size_t len, uint8_t when, const uint8_t *release)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		const struct dray_rule *r = &p->v[i];
 
-		if ((r->when & when) == 0)
+		if ((r->when & when) == 0 || (r->bound && (release == NULL || memcmp(release, r->release, sizeof(r->release)) != 0)))
 			continue;
 		if (about_one(r->action) ? r->len == len && memcmp(r->pattern, path, len) == 0 :
 		    dray_glob_covers(r->pattern, r->len, path, len))

@@ -20,10 +20,12 @@ static const struct dray_rule *
 decided(const struct inst_conflicts *c, const struct inst_merge *m)
 {
 	const struct dray_rule *r;
+	struct dray_content theirs;
 	struct dray_entry en;
 
 	entry_of(c, m, &en);
-	r = dray_policy_find(&c->d.rules, en.path, en.len, DRAY_WHEN_CHANGED | DRAY_WHEN_ADDED);
+	dray_index_content(c->plan->ix, m->theirs, &theirs);
+	r = dray_policy_find(&c->d.rules, en.path, en.len, DRAY_WHEN_CHANGED | DRAY_WHEN_ADDED, theirs.sha256);
 	return r == NULL || r->action == DRAY_ACT_MERGE || r->action == DRAY_ACT_KEEP_METADATA ? NULL : r;
 }
 

@@ -110,7 +110,8 @@ edit_file(const char *file, struct dray_err *e)
 static int
 decide(struct inst_conflicts *c, const struct inst_merge *m, const char *file, const uint8_t *p, size_t len, struct dray_err *e)
 {
-	char hex[65], action[80], q[DRAY_QUOTE_CAP(600)];
+	char hex[65], for_hex[65], action[160], q[DRAY_QUOTE_CAP(600)];
+	struct dray_content theirs;
 	struct dray_entry en;
 	size_t line = dray_merge3_marker(p, len);
 
@@ -121,7 +122,9 @@ decide(struct inst_conflicts *c, const struct inst_merge *m, const char *file, c
 	}
 	if (inst_conflicts_write(c, e) != 0 || inst_decisions_keep(&c->d, p, len, hex, e) != 0)
 		return -1;
-	snprintf(action, sizeof(action), "use %s", hex);
+	/* a later release has to be looked at again */
+	dray_index_content(c->plan->ix, m->theirs, &theirs);
+	snprintf(action, sizeof(action), "use %s for %s", hex, dray_hex(theirs.sha256, sizeof(for_hex) / 2, for_hex));
 	return inst_decisions_set(&c->d, en.path, en.len, action, e) == 0 ? inst_decisions_save(&c->d, e) : -1;
 }
 

@@ -111,7 +111,7 @@ as_pattern(const char *path, size_t len, char *out)
 	return n;
 }
 
-/* length of the pattern, if the line is a rule of ours: a path, "mine", "theirs" or "use HASH", and no more; else 0 */
+/* length of the pattern, if the line is a rule of ours: a path, "mine", "theirs" or "use HASH for HASH", and no more; else 0 */
 static size_t
 plain_rule(const char *line, size_t len)
 {
@@ -123,7 +123,7 @@ plain_rule(const char *line, size_t len)
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
 		const size_t k = strlen(ours[i]);
 
-		if (len - n >= k && memcmp(line + n, ours[i], k) == 0 && len - n - k == (ours[i][k - 1] == ' ' ? 64 : 0))
+		if (len - n >= k && memcmp(line + n, ours[i], k) == 0 && len - n - k == (ours[i][k - 1] == ' ' ? sizeof(" for ") - 1 + 2 * 64 : 0))
 			return n;
 	}
 	return 0;
@@ -193,7 +193,7 @@ inst_decisions_set(struct inst_decisions *d, const char *path, size_t len, const
 		dray_hint(e, "decide about it in a policy in JSON");
 		goto out;
 	}
-	if (pattern == NULL || (text = malloc(d->len + 2 * len + 100)) == NULL) {
+	if (pattern == NULL || (text = malloc(d->len + 2 * len + 200)) == NULL) {
 		no_memory(e);
 		goto out;
 	}
@@ -258,7 +258,7 @@ inherit(struct dray_rule *r, const struct dray_policy *site)
 		i += r->pattern[i] == '\\' && i + 1 < r->len;
 		path[n++] = r->pattern[i];
 	}
-	of = dray_policy_find(site, path, n, DRAY_WHEN_CHANGED | DRAY_WHEN_ADDED);
+	of = dray_policy_find(site, path, n, DRAY_WHEN_CHANGED | DRAY_WHEN_ADDED, NULL);
 	if (of == NULL)
 		return;
 	r->keep_metadata = r->keep_metadata || of->keep_metadata;

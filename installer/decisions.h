@@ -30,7 +30,7 @@ void inst_decisions_free(struct inst_decisions *d);
 
 /**
  * inst_decisions_set - in memory: a rule for @path alone, in front of all patterns; older ones for it alone go
- * @action: "mine", "theirs", "use HASH"; NULL: just take those away
+ * @action: "mine", "theirs", "use HASH for HASH"; NULL: just take those away
  */
 DRAY_MUST_CHECK int inst_decisions_set(struct inst_decisions *d, const char *path, size_t len, const char *action,
     struct dray_err *e);

@@ -113,6 +113,8 @@ set_policy(struct dray_json *o, const struct inst_policy *policy, const struct d
 			dray_json_set_bool(one, "keep_metadata", true);
 		if (r->action == DRAY_ACT_USE)
 			set_hex(one, "sha256", r->sha256);
+		if (r->bound)
+			set_hex(one, "for", r->release);
 		if (r->validate != NULL)
 			dray_json_set_strn(one, "validate", r->validate, r->validate_len);
 		dray_json_set_path(one, "path", r->pattern, r->len);

@@ -114,6 +114,8 @@ put_policy(struct inst_fields *l, const struct inst_policy *p, const struct dray
 			inst_field_text(l, "keep-metadata");
 		if (p->rules.v[i].action == DRAY_ACT_USE)
 			inst_field(l, p->rules.v[i].sha256, sizeof(p->rules.v[i].sha256));
+		if (p->rules.v[i].bound)
+			inst_field(l, p->rules.v[i].release, sizeof(p->rules.v[i].release));
 		if (p->rules.v[i].validate != NULL)
 			inst_field(l, p->rules.v[i].validate, p->rules.v[i].validate_len);
 	}

@@ -45,6 +45,22 @@ case_of(const struct dray_index *ix, const struct dray_entry *en)
 	return DRAY_WHEN_ADDED;
 }
 
+/* SHA-256 of the file that the release has there; NULL: none */
+static const uint8_t *
+release_sum(const struct dray_index *ix, const struct dray_entry *en)
+{
+	struct dray_content c;
+	struct dray_state s;
+
+	if (en->target == DRAY_NONE)
+		return NULL;
+	dray_index_state(ix, en->target, &s);
+	if (s.type != DRAY_FILE)
+		return NULL;
+	dray_index_content(ix, s.content, &c);
+	return c.sha256;
+}
+
 int
 inst_rules_begin(struct inst_planning *pl, struct dray_err *e)
 {
@@ -61,7 +77,7 @@ inst_rules_begin(struct inst_planning *pl, struct dray_err *e)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (uint32_t row = 0; row < rows; row++) {
 		dray_index_entry(pl->ix, row, &en);
-		if ((r = dray_policy_find(p, en.path, en.len, case_of(pl->ix, &en))) == NULL)
+		if ((r = dray_policy_find(p, en.path, en.len, case_of(pl->ix, &en), release_sum(pl->ix, &en))) == NULL)
 			continue;
 		pl->rule[row] = (uint16_t)(r - p->v + 1);
 		pl->plan->rules_used[r - p->v] = 1;

@@ -42,6 +42,8 @@ struct dray_rule {
 	const char *validate;	/* merge, use: the command that says whether the new file will do; not NUL-terminated; NULL: none */
 	size_t validate_len;
 	uint8_t sha256[32];	/* use: of the text */
+	bool bound;		/* use: only where the release's file is @release; else as if there was no such rule */
+	uint8_t release[32];
 	uint32_t line;		/* where it stands, from 1; of JSON the number of the rule */
 };
 
@@ -61,8 +63,12 @@ void dray_policy_free(struct dray_policy *p);
 /** dray_policy_join - the rules of @last behind those of @p, once; @last has none afterwards */
 DRAY_MUST_CHECK int dray_policy_join(struct dray_policy *p, struct dray_policy *last, struct dray_err *e);
 
-/** dray_policy_find - the first rule about @path in the case @when (one bit); DRAY_ACT_NONE's place is NULL */
-const struct dray_rule *dray_policy_find(const struct dray_policy *p, const char *path, size_t len, uint8_t when);
+/**
+ * dray_policy_find - the first rule about @path in the case @when (one bit); NULL: none
+ * @release: SHA-256 of the file that the release has there, 32 bytes; NULL: it has none, and no bound rule is found
+ */
+const struct dray_rule *dray_policy_find(const struct dray_policy *p, const char *path, size_t len, uint8_t when,
+    const uint8_t *release);
 
 /** dray_action_name - as it is written */
 const char *dray_action_name(enum dray_action a);

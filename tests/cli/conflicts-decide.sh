@@ -208,6 +208,23 @@ want_status 2
 want_text 'it is not the text of that name'
 untouched
 
+# the next release: mine and theirs go on, a text is asked for anew because it was for that release
+rm -rf root && cp -a other root
+run "$INSTALL" apply up.dray --root root --keyring ops.pub
+want_status 0
+cp -a new newer && for f in a b c; do sed -i 's/^20$/XX/; s/^twenty$/the twentieth/' newer/etc/$f; done
+find newer -exec touch -h -d @1710000000 {} +
+run "$DRAY" build --from new --to newer --product demo --version 3 --counter 3 --config 'etc/**' --key ops.key -o next.dray
+need_status 0
+run "$INSTALL" conflicts next.dray --root root --keyring ops.pub
+want_status 20
+want_text '1 of 2 conflicts undecided'
+want_text '  etc/a: mine' out
+want_text '  etc/b: 1 place' out
+run "$INSTALL" plan next.dray --root root --keyring ops.pub
+want_status 20
+want_text '1 conflict: etc/b'
+
 # another file than the state's: rules of the site stay, ours go in front
 rm -rf root && cp -a before root
 mkdir mine && printf '# our rules\netc/** mine\n' >mine/site.policy

@@ -15,7 +15,7 @@ parse(const char *text, struct dray_policy *p, struct dray_err *e)
 static enum dray_action
 about(const struct dray_policy *p, const char *path, uint8_t when)
 {
-	const struct dray_rule *r = dray_policy_find(p, path, strlen(path), when);
+	const struct dray_rule *r = dray_policy_find(p, path, strlen(path), when, NULL);
 
 	return r == NULL ? DRAY_ACT_NONE : r->action;
 }
@@ -92,6 +92,42 @@ merging_has_its_options(void)
 }
 
 static void
+a_text_can_be_for_one_release_alone(void)
+{
+	static const char *const same[] = { "a use " HEX " for " HEX "\na mine", "{\"dray_policy\":1,\"rules\":[{\"path\":\"a\","
+		"\"action\":\"use\",\"sha256\":\"" HEX "\",\"for\":\"" HEX "\"},{\"path\":\"a\",\"action\":\"mine\"}]}" };
+	uint8_t release[32] = { 0 };
+	struct dray_policy p;
+	struct dray_err e;
+
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_EQ(parse(same[i], &p, &e), 0);
+		CHECK_EQ(p.n, 2);
+		CHECK_EQ(dray_policy_find(&p, "a", 1, DRAY_WHEN_CHANGED, release) - p.v, 1);
+		CHECK_EQ(dray_policy_find(&p, "a", 1, DRAY_WHEN_CHANGED, NULL) - p.v, 1);
+		CHECK_EQ(dray_policy_find(&p, "a", 1, DRAY_WHEN_CHANGED, p.v[0].sha256) - p.v, 0);
+		dray_policy_free(&p);
+	}
+}
+
+static void
+two_sets_are_joined_in_their_order(void)
+{
+	struct dray_policy p, last;
+	struct dray_err e;
+
+	CHECK_EQ(parse("a mine\n", &p, &e), 0);
+	CHECK_EQ(parse("# ours\n** theirs\n", &last, &e), 0);
+	CHECK_EQ(dray_policy_join(&p, &last, &e), 0);
+	CHECK_EQ(p.n, 2);
+	CHECK_EQ(last.n, 0);
+	CHECK_EQ(about(&p, "a", DRAY_WHEN_CHANGED), DRAY_ACT_MINE);
+	CHECK_EQ(about(&p, "b", DRAY_WHEN_CHANGED), DRAY_ACT_THEIRS);
+	CHECK_EQ(p.v[1].line, 2);
+	dray_policy_free(&p);
+}
+
+static void
 what_is_no_policy_is_refused_by_its_line(void)
 {
 	static const struct { const char *text, *says; } bad[] = {
@@ -102,7 +138,8 @@ what_is_no_policy_is_refused_by_its_line(void)
 		{ "a merge validate \"x %f\"", "line 1: validate wants" }, { "a merge validate \"/x\"", "line 1: validate wants" },
 		{ "a mine validate \"/x %f\"", "line 1: validate goes" }, { "a ignore keep-metadata", "line 1: keep-metadata does" },
 		{ "a restore keep-metadata", "line 1: keep-metadata does" }, { "a use", "line 1: no rule" },
-		{ "a use 12", "line 1: use, and it alone" }, { "a merge 12", "line 1: no rule" },
+		{ "a use " HEX " for 12", "line 1: for goes with use" }, { "a mine for " HEX, "line 1: for goes with use" },
+		{ "a use " HEX " for", "line 1: no rule" }, { "a use 12", "line 1: use, and it alone" }, { "a merge 12", "line 1: no rule" },
 		{ "{\"dray_policy\":1,\"rules\":[{\"path\":\"a\",\"action\":\"use\"}]}", "rule 1: use, and it alone" },
 		{ "{\"dray_policy\":1,\"rules\":[{\"path\":\"a\",\"action\":\"mine\",\"sha256\":\"00\"}]}", "rule 1: use, and it" },
 		{ "{\"dray_policy\":1,\"rules\":[{\"path\":\"a\",\"action\":\"mine\",\"keep_metadata\":1}]}", "rule 1: " },
@@ -165,6 +202,8 @@ main(void)
 	RUN(the_first_rule_that_matches_decides);
 	RUN(json_says_the_same);
 	RUN(merging_has_its_options);
+	RUN(a_text_can_be_for_one_release_alone);
+	RUN(two_sets_are_joined_in_their_order);
 	RUN(what_is_no_policy_is_refused_by_its_line);
 	RUN(bounds_hold);
 	return test_done();
