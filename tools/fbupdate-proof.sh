@@ -5,8 +5,8 @@
 # TREES holds old, minor-new, new, src-old and src-new, as tools/real-trees.sh takes them. The plan's counts are compared with those of
 # an awk over the server's lists, the trees with those that the server was made of, by rsync: neither knows anything of us. What
 # stands in WORK already (trees, server, bundle) is not made again. LEVEL (default 1) is the build level, BP_MAX (default
-# 16384) bounds the files that the server makes binary patches of, NO_SRC names folders of the sources that are left out.
-# Needs nginx and 40 GB. Root only.
+# 16384) bounds the files that the server makes binary patches of. NO_SRC names folders of the sources that are left out, MAX bounds
+# all files, in KiB, for a machine that has little time. Needs nginx and 40 GB. Root only.
 set -eu
 export LC_ALL=C TZ=UTC
 
@@ -48,6 +48,7 @@ make_trees() {
 	rsync -n -a -8 --delete "$@" --out-format='%o %n' "$trees/src-new/" "$trees/src-old/" | sed -n 's/^send //p' | grep -v '/$' |
 	    awk 'NR % 40 == 1' >src-list
 	rsync -a --files-from=src-list "$trees/src-new/" minor-new/usr/src/
+	[ -z "${MAX:-}" ] || find old minor-new new -type f -size "+${MAX}k" -delete
 	"$TOP/tools/fbupdate-trees" old minor-new new in.part $LAST_OLD $LAST_NEW
 	rm -r old minor-new new
 	mv in.part in
@@ -204,12 +205,18 @@ lines $NEW $LAST_NEW >new.lines
 mix_lines
 if [ ! -e up.dray ]; then
 	say "bundle"
-	"$TOP/tools/fbupdate-server" conf site 8018 >nginx.conf
-	nginx -c "$work/nginx.conf"
+	rm -f site/nginx.access
+	port=8018
+	while "$TOP/tools/fbupdate-server" conf site $port >nginx.conf && ! nginx -c "$work/nginx.conf" 2>nginx.err; do
+		grep -q 'Address already in use' nginx.err || { cat nginx.err; exit 1; }
+		port=$((port + 1))
+	done
 	trap 'kill "$(cat site/nginx.pid)"' EXIT
-	"$DRAY" build --from freebsd-update:$OLD/amd64 --to freebsd-update:$NEW/amd64 --server 127.0.0.1:8018 \
+	"$DRAY" build --from freebsd-update:$OLD/amd64 --to freebsd-update:$NEW/amd64 --server 127.0.0.1:$port \
 	    --keyprint "$(cat site/KEYPRINT)" --fetched store --os any --level "$LEVEL" --cache cache --key ops.key -o up.dray >report
 	cat report
+	kill "$(cat site/nginx.pid)"
+	trap - EXIT
 	echo "requests: $(grep -c . site/nginx.access), of patches $(grep -c '/bp/' site/nginx.access), not there $(grep -c ' 404 ' site/nginx.access)"
 fi
 rm -rf new new-nosrc
