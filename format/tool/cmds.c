@@ -114,6 +114,7 @@ tool_help(const struct tool_cmd *cmd, const struct tool_opt *opts)
 	print_row("--json", "facts as JSON on standard output");
 	print_row("-q, --quiet", "no progress, only what matters");
 	print_row("-v, --verbose", "more words");
+	print_row("--progress HOW", "text, or json: lines of JSON on standard error");
 	print_row("--exit-detail", "also exit with 10 (already there) and 11 (done, reboot advised)");
 	print_row("-h, --help", "this page");
 }

@@ -59,6 +59,7 @@ add_all(struct parser *p, const struct tool_opt *opts)
 		{ "json", 0, TOOL_FLAG, &c->json, 0, 0, NULL, NULL },
 		{ "quiet", 'q', TOOL_FLAG, &c->quiet, 0, 0, NULL, NULL },
 		{ "verbose", 'v', TOOL_FLAG, &p->verbose_flag, 0, 0, NULL, NULL },
+		{ "progress", 0, TOOL_TEXT, &c->progress, 0, 0, NULL, NULL },
 		{ "jobs", 'j', TOOL_NUMBER, &c->jobs, 1, JOBS_MAX, NULL, NULL },
 		{ "exit-detail", 0, TOOL_FLAG, &c->exit_detail, 0, 0, NULL, NULL },
 		{ "help", 'h', TOOL_FLAG, &c->help, 0, 0, NULL, NULL },
@@ -311,5 +312,7 @@ tool_parse(int argc, char **argv, const struct tool_cmd *self, struct tool_opt *
 	}
 	if (common->quiet && common->verbose > 0)
 		return tool_usage(common, p.hint, "%s: --quiet and --verbose exclude each other", self->name);
+	if (common->progress != NULL && strcmp(common->progress, "json") != 0 && strcmp(common->progress, "text") != 0)
+		return tool_usage(common, p.hint, "%s: --progress is text or json", self->name);
 	return read_operands(&p, argc, argv, min_n, max_n, operand, n);
 }

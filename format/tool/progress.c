@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #define LIVE_MS 100	/* between two redraws */
 #define TICK_MS 400	/* the thread's */
 #define LINE_MS 30000	/* at least this often without a terminal */
+#define JSON_MS 500	/* between two lines of JSON */
 
 struct tool_ticker {
 	pthread_t thread;
@@ -74,11 +76,26 @@ show_locked(struct tool_progress *p, int64_t now, bool whole)
 }
 
 static void
+show_json_locked(struct tool_progress *p, int64_t now, const char *state)
+{
+	char text[TOOL_PROGRESS_JSON];
+
+	fprintf(stderr, "%s\n", tool_progress_json(p, now, state, text));
+	fflush(stderr);
+	p->last_ms = now;
+}
+
+static void
 show_if_due(struct tool_progress *p, int64_t now)
 {
 	int tenth = (int)(tool_progress_percent(p->done, p->total) / 10);
 
 	tool_rate_add(&p->rate, now, p->done);
+	if (p->json) {
+		if (now - p->last_ms >= JSON_MS)
+			show_json_locked(p, now, "runs");
+		return;
+	}
 	if (p->live ? !p->shown && now - silent_since < SILENT_MS : now - p->begin_ms < QUIET_MS)
 		return;
 	if (p->live ? now - p->last_ms < LIVE_MS : tenth <= p->last_tenth && now - p->last_ms < LINE_MS)
@@ -155,12 +172,19 @@ begin(struct tool_progress *p, const struct tool_common *c, const char *what, ui
 		.total = total,
 		.paths = paths,
 		.on = !c->quiet,
+		.json = c->progress != NULL && strcmp(c->progress, "json") == 0,
 		.live = isatty(STDERR_FILENO) == 1,
 		.begin_ms = now,
 		.last_ms = now,
 		.rate = { .begin_ms = now, .at_ms = now },
 	};
-	if (p->on && c->verbose > 0) {
+	if (p->json)
+		p->live = false;
+	if (p->on && p->json) {
+		pthread_mutex_lock(&lock);
+		show_json_locked(p, now, "begins");
+		pthread_mutex_unlock(&lock);
+	} else if (p->on && c->verbose > 0) {
 		tool_live_clear();
 		fprintf(stderr, "%s: %s: begins\n", tool_prog, what);
 	}
@@ -199,7 +223,9 @@ tool_progress_end(struct tool_progress *p, bool whole)
 {
 	stop_ticker(p);
 	pthread_mutex_lock(&lock);
-	if (p->on && p->live)
+	if (p->on && p->json)
+		show_json_locked(p, tool_clock.now_ms(), whole ? "done" : "stopped");
+	else if (p->on && p->live)
 		clear_locked();
 	else if (p->on && whole && p->shown)
 		show_locked(p, tool_clock.now_ms(), true);

@@ -101,3 +101,28 @@ tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, ch
 	}
 	return out;
 }
+
+const char *
+tool_progress_json(const struct tool_progress *p, int64_t now_ms, const char *state, char out[TOOL_PROGRESS_JSON])
+{
+	double per_s = p->rate.per_s, left;
+	size_t cap = TOOL_PROGRESS_JSON;
+	int n;
+
+	/* phases are words of our own: nothing in them needs an escape */
+	n = snprintf(out, cap, "{\"done\":%" PRIu64 ",\"ms\":%" PRId64, p->total != 0 && p->done > p->total ? p->total : p->done,
+	    now_ms - p->begin_ms);
+	if (p->total != 0)
+		n += snprintf(out + n, cap - (size_t)n, ",\"percent\":%u", tool_progress_percent(p->done, p->total));
+	n += snprintf(out + n, cap - (size_t)n, ",\"phase\":\"%s\"", p->what);
+	if (per_s >= 1 && per_s < 1e18)
+		n += snprintf(out + n, cap - (size_t)n, ",\"rate\":%" PRIu64, (uint64_t)per_s);
+	left = per_s >= 1 && p->done < p->total ? (double)(p->total - p->done) / per_s : 0;
+	if (left > 0 && left < LEFT_MAX_S)
+		n += snprintf(out + n, cap - (size_t)n, ",\"seconds_left\":%" PRIu64, (uint64_t)(left + 0.5));
+	n += snprintf(out + n, cap - (size_t)n, ",\"state\":\"%s\"", state);
+	if (p->total != 0)
+		n += snprintf(out + n, cap - (size_t)n, ",\"total\":%" PRIu64, p->total);
+	snprintf(out + n, cap - (size_t)n, ",\"unit\":\"%s\"}", p->paths ? "paths" : "bytes");
+	return out;
+}

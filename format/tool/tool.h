@@ -32,6 +32,7 @@ struct tool_opt {
 struct tool_common {		/* understood by every subcommand */
 	bool json, quiet, help, exit_detail, allow_test_keys;
 	unsigned verbose;
+	const char *progress;	/* --progress: NULL or "text", or "json" */
 	uint64_t jobs;		/* -j, default: cores */
 };
 
@@ -66,14 +67,15 @@ const char *tool_human(uint64_t bytes, char out[32]);
 /*
  * Progress on stderr: one live line on a terminal, redrawn at least twice a second; otherwise a line every 10 % or 30 s.
  * Nothing with -q, nor when it is over soon: on a terminal no more than a second is silent, whatever phases are in it;
- * elsewhere the first second of each. With -v also when it begins. One phase at a time.
+ * elsewhere the first second of each. With -v also when it begins. One phase at a time. With --progress=json a line of
+ * JSON when a phase begins and ends and at most each half second between.
  */
 struct tool_rate { int64_t begin_ms, at_ms; uint64_t done; double per_s; };	/* all of it tool_rate_add's */
 struct tool_ticker;
 struct tool_progress {
 	const char *what;
 	uint64_t done, total;		/* bytes, or paths; total 0: not known */
-	bool live, on, shown, paths;
+	bool live, on, shown, paths, json;
 	int last_tenth;
 	int64_t last_ms, begin_ms;
 	struct tool_rate rate;

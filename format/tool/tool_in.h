@@ -28,6 +28,7 @@ struct tool_clock { int64_t (*now_ms)(void); bool ticks; };
 extern struct tool_clock tool_clock;
 
 #define TOOL_PROGRESS_TEXT 160
+#define TOOL_PROGRESS_JSON 320
 
 /**
  * tool_rate_add - @done bytes are done at @now_ms
@@ -41,6 +42,9 @@ const char *tool_seconds(int64_t ms, char out[32]);
 
 /** tool_progress_percent - at most 99: the work is not over when its last byte was read */
 unsigned tool_progress_percent(uint64_t done, uint64_t total);
+
+/** tool_progress_json - the same as one JSON object; @state: "begins", "runs", "done" or "stopped" */
+const char *tool_progress_json(const struct tool_progress *p, int64_t now_ms, const char *state, char out[TOOL_PROGRESS_JSON]);
 
 /** tool_progress_text - the line, without program, end and cursor movements. @whole: the phase is over */
 const char *tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, char out[TOOL_PROGRESS_TEXT]);
