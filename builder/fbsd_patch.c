@@ -170,12 +170,14 @@ arrived(struct patching *p, const struct build_get *g, struct dray_err *e)
 	const struct build_fbsd_pair *x = &p->pairs->v[g->key];
 	struct stat st;
 
-	p->hits[x->cross]++;
 	/* by another patch, meanwhile */
 	if (p->o->keep == NULL && has(p, x->to))
 		return 0;
-	if (use(p, x, g->fd, e) != 0)
+	if (use(p, x, g->fd, e) != 0) {
+		p->misses[x->cross]++;
 		return e->code == DRAY_E_FORMAT ? refuse(p, g, e) : -1;
+	}
+	p->hits[x->cross]++;
 	if (fstat(g->fd, &st) != 0)
 		return dray_fail_errno(e, "cannot be read");
 	p->done->n++;
