@@ -76,15 +76,26 @@ inst_conflicts_find(const struct inst_conflicts *c, const char *path, struct dra
 	return NULL;
 }
 
-void
-inst_conflicts_next(struct inst_conflicts *c, size_t *left)
+int
+inst_conflicts_next(struct inst_conflicts *c, const char *const *paths, size_t n, struct dray_err *e)
 {
-	*left = 0;
+	struct dray_json *o = NULL, *a;
+	size_t left = 0;
+
 	for (size_t i = 0; i < c->plan->n_merges; i++)
-		*left += c->plan->merges[i].result == INST_MERGED_CONFLICT && decided(c, &c->plan->merges[i]) == NULL;
-	if (*left > 0)
-		inst_say(&c->f, "%zu conflict%s not decided yet", *left, *left == 1 ? " is" : "s are");
-	inst_say_command(&c->f, "next", *left > 0 ? "conflicts" : "plan", NULL);
+		left += c->plan->merges[i].result == INST_MERGED_CONFLICT && decided(c, &c->plan->merges[i]) == NULL;
+	if (c->f.common.json) {
+		o = dray_json_new_obj();
+		a = dray_json_set_arr(o, "decided");
+		for (size_t i = 0; i < n; i++)
+			dray_json_set_path(dray_json_push_obj(a), "path", paths[i] + strspn(paths[i], "/"), strlen(paths[i] + strspn(paths[i], "/")));
+		dray_json_set_int(o, "undecided", (int64_t)left);
+		return tool_json(o, e);
+	}
+	if (left > 0)
+		inst_say(&c->f, "%zu conflict%s not decided yet", left, left == 1 ? " is" : "s are");
+	inst_say_command(&c->f, "next", left > 0 ? "conflicts" : "plan", NULL);
+	return 0;
 }
 
 static void
@@ -223,7 +234,6 @@ static int
 take(struct inst_conflicts *c, struct dray_err *e)
 {
 	char q[300];
-	size_t left;
 
 	for (size_t i = 0; i < c->n_paths; i++)
 		if (inst_conflicts_find(c, c->paths[i], e) == NULL)
@@ -233,8 +243,7 @@ take(struct inst_conflicts *c, struct dray_err *e)
 	for (size_t i = 0; i < c->n_paths; i++)
 		inst_say(&c->f, "%s: %s", dray_quote(c->paths[i], strlen(c->paths[i]), q, sizeof(q)),
 		    strcmp(c->take, "mine") == 0 ? "what is here stays" : "becomes the release's; what is here will be parked");
-	inst_conflicts_next(c, &left);
-	return 0;
+	return inst_conflicts_next(c, c->paths, c->n_paths, e);
 }
 
 /* decisions are taken back; the bundle need not have the paths. Tried in memory first */

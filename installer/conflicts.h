@@ -19,8 +19,8 @@ struct inst_conflicts {
 
 /** inst_conflicts_find - the conflict that @path, as people write it, names; NULL: DRAY_E_USAGE says what it is instead */
 const struct inst_merge *inst_conflicts_find(const struct inst_conflicts *c, const char *path, struct dray_err *e);
-/** inst_conflicts_next - what to do now: *left conflicts are not decided */
-void inst_conflicts_next(struct inst_conflicts *c, size_t *left);
+/** inst_conflicts_next - these paths are decided: what to do now, or with --json the document that says so */
+DRAY_MUST_CHECK int inst_conflicts_next(struct inst_conflicts *c, const char *const *paths, size_t n, struct dray_err *e);
 
 /** inst_conflicts_write - the decisions once more, for writing: the state is made if there is none, and locked */
 DRAY_MUST_CHECK int inst_conflicts_write(struct inst_conflicts *c, struct dray_err *e);

@@ -178,7 +178,6 @@ inst_conflicts_edit(struct inst_conflicts *c, struct dray_err *e)
 {
 	const struct inst_merge *m = inst_conflicts_find(c, c->edit, e);
 	char name[NAME] = "", q[300];
-	size_t left;
 
 	if (m == NULL)
 		return -1;
@@ -194,6 +193,5 @@ inst_conflicts_edit(struct inst_conflicts *c, struct dray_err *e)
 	if (name[0] != '\0' && unlinkat(c->d.dir, name, 0) == -1 && errno != ENOENT)
 		return dray_fail_errno(e, "delete the text that was edited, %s%s", c->d.folder, name);
 	inst_say(&c->f, "%s: becomes the edited text; what is here will be parked", q);
-	inst_conflicts_next(c, &left);
-	return 0;
+	return inst_conflicts_next(c, (const char *const *)&c->edit, 1, e);
 }

@@ -100,7 +100,7 @@ way_out(const struct inst_plan *p)
 	if (p->lacking == p->conflicts)
 		return "bring a bundle that holds them: not slim, or built without --from";
 	if (p->unmerged > 0)
-		return "decide with dray-install conflicts BUNDLE, or with --policy FILE";
+		return "decide with conflicts, or by rules of --policy FILE";
 	if (p->asking > 0)
 		return "decide with --symlink PATH=ignore, PATH=restore or PATH=redirect";
 	if (p->holding > 0)
@@ -229,6 +229,8 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 	}
 	for (size_t i = 0; i < p->n_merges; i++)
 		check_line(f, p, &p->merges[i]);
+	if (p->unmerged > 0)
+		inst_say_command(f, "to decide", "conflicts", NULL);
 	for (size_t i = f->policy.n_decided; p->rules_used != NULL && i < f->policy.rules.n; i++)
 		if (p->rules_used[i] == 0)
 			inst_say(f, "%s, %s %u: decides about no path of this bundle", f->policy_file,

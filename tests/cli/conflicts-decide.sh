@@ -87,11 +87,13 @@ want_text '  etc/b: 1 place' out
 run "$INSTALL" plan up.dray --root root --keyring ops.pub
 want_status 20
 want_text '1 conflict: etc/b'
+want_text 'to decide: dray-install conflicts up.dray --root root' out
 # a decision that is changed, and one that is taken back
 conflicts etc/c --take mine
 want_status 0
-conflicts etc/c --take theirs
+conflicts etc/c --take theirs --json
 want_status 0
+want_text '{"decided":[{"path":"etc/c"}],"undecided":1}' out
 [ "$(grep -c etc/c root/var/lib/dray/decisions/policy)" = 1 ] && ok 'one line for a path' || fail "$(cat root/var/lib/dray/decisions/policy)"
 conflicts etc/a --reopen
 want_status 0
