@@ -8,6 +8,7 @@
 #include <sys/cpuset.h>
 #include <sys/extattr.h>
 #include <sys/mount.h>
+#include <sys/procctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysctl.h>
@@ -17,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,6 +368,26 @@ os_remount(const char *path, bool read_only)
 	pair(v, fstype, fs.f_fstypename);
 	pair(v + 2, fspath, fs.f_mntonname);
 	return nmount(v, 4, (int)(flags | MNT_UPDATE | (read_only ? MNT_RDONLY : 0)));
+}
+
+void
+os_close_above(int fd)
+{
+	closefrom(fd + 1);
+}
+
+int
+os_die_with_parent(void)
+{
+	int sig = SIGKILL;
+
+	return procctl(P_PID, 0, PROC_PDEATHSIG_CTL, &sig);
+}
+
+void
+os_confine(void)
+{
+	/* a jail would have to be made from outside, with an address of its own: not done here */
 }
 
 uint64_t

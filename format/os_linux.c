@@ -8,6 +8,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +402,37 @@ os_remount(const char *path, bool read_only)
 		if ((vfs.f_flag & kept[i].st) != 0)
 			flags |= kept[i].ms;
 	return mount(NULL, path, NULL, flags, NULL);
+}
+
+void
+os_close_above(int fd)
+{
+	closefrom(fd + 1);
+}
+
+int
+os_die_with_parent(void)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+void
+os_confine(void)
+{
+	static const int kept[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID, CAP_KILL, CAP_SETGID,
+		CAP_SETUID, CAP_SETFCAP, CAP_SYS_CHROOT };
+	static const int spaces[] = { CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC };
+
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
+		(void)unshare(spaces[i]);
+	for (int cap = 0; cap <= CAP_LAST_CAP; cap++) {
+		bool keep = false;
+
+		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+			keep |= kept[i] == cap;
+		if (!keep)
+			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);	/* of what is executed from here on */
+	}
 }
 
 uint64_t

@@ -8,6 +8,7 @@
 #include "dray/path.h"
 
 #include "installer/carry.h"
+#include "installer/due.h"
 #include "installer/hook.h"
 #include "installer/kept.h"
 #include "installer/stage.h"
@@ -278,6 +279,7 @@ make_ready(struct inst_carry *a, const struct inst_installed *to, bool head, str
 {
 	if (inst_state_keep_self(&a->f.st, e) != 0 || (head && inst_tx_write_head(a->tx, a->f.b, e) != 0) ||
 	    inst_kept_write(&a->f.st, a->tx, &a->f.anchor.installed, a->p, e) != 0 ||
+	    inst_due_stage(a->tx, a->p, dray_bundle_desc(a->f.b), e) != 0 ||
 	    inst_plan_recheck(a->f.st.root, a->p, (unsigned)a->f.common.jobs, e) != 0 ||
 	    inst_tx_write_plan(a->tx, a->p, &a->f.anchor.installed, to, e) != 0)
 		return -1;
@@ -392,6 +394,7 @@ void
 inst_carry_told(const struct inst_carry *a)
 {
 	inst_print_paths(&a->f, "changed by somebody else during the switch; left or kept in the stash:", &a->foreign);
+	inst_due_say(&a->f);
 	if (a->reboot)
 		inst_say(&a->f, "boot files changed: a reboot is advised");
 }

@@ -49,6 +49,8 @@ struct inst_front {
 /* command.c */
 /** inst_command - "dray-install VERB BUNDLE --root R --state S --keyring K", quoted for a shell; malloc'ed, NULL: no memory */
 char *inst_command(const struct inst_front *f, const char *verb, const char *more);
+/** inst_command_of - what a trigger runs, "chroot ROOT PROGRAM ARG..."; quoted for a shell; malloc'ed, NULL: no memory */
+char *inst_command_of(const struct inst_front *f, const struct dray_json *trigger);
 /** inst_say_command - "LABEL: command", as inst_say */
 void inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more);
 
@@ -164,6 +166,17 @@ void inst_report_json(const struct inst_front *f, const struct inst_plan *p, str
 /** inst_report_notes - what was left alone, parked or refused, and why */
 void inst_report_notes(const struct inst_front *f, const struct inst_plan *p);
 
+/* due_say.c: triggers for people and for scripts; any of a descriptor, or of inst_due_load */
+/** inst_say_output - what a program said, indented */
+void inst_say_output(const struct inst_front *f, const char *text);
+void inst_due_line(const struct inst_front *f, const struct dray_json *t);
+void inst_due_json(struct dray_json *list, const struct dray_json *t);
+/** inst_due_say - after a run: those that wait on this root, and what then. Where that cannot be read, why */
+void inst_due_say(const struct inst_front *f);
+/** inst_due_planned - those that a plan calls */
+void inst_due_planned(const struct inst_front *f, const struct inst_plan *p);
+void inst_due_planned_json(const struct inst_plan *p, struct dray_json *o);
+
 /* cmd_status.c: words of its JSON */
 const char *inst_state_name(const struct inst_tx *tx);
 const char *inst_pending_word(enum inst_pending p);
@@ -191,6 +204,7 @@ int inst_cmd_status(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_repair(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_check(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self);
+int inst_cmd_triggers(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_install(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_remove(int argc, char **argv, const struct tool_cmd *self);
 int inst_cmd_hook_status(int argc, char **argv, const struct tool_cmd *self);

@@ -83,8 +83,10 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_e
 		inst_say(f, "%s; it is finished now, %s", what, strcmp(result_word(did, back), "back") == 0 ?
 		    "back to the old state" : "in the new state");
 	inst_print_paths(f, "changed by somebody else meanwhile; kept in the stash:", kept);
-	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED)
+	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED) {
+		inst_due_say(f);
 		inst_say_command(f, "next", "status", NULL);
+	}
 	return f->common.json ? print_result(result_word(did, back), kept, &f->anchor.installed, e) : 0;
 }
 
@@ -307,6 +309,7 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 	else
 		inst_say(f, "%s is back in the state before the upgrade", f->root);
 	inst_print_paths(f, "changed since the upgrade; kept in the stash:", kept);
+	inst_due_say(f);
 	inst_say_command(f, "next", "status", NULL);
 	rc = f->common.json ? print_result("back", kept, &from, e) : 0;
 out:

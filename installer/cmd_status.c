@@ -16,6 +16,7 @@
 #include "tool/runs.h"
 
 #include "installer/cmd.h"
+#include "installer/due.h"
 #include "installer/switch.h"
 
 #define DEPTH_MAX 64u	/* handles held at once; what lies deeper is not counted */
@@ -150,6 +151,19 @@ look_evidence(const struct inst_front *f, struct evidence *ev, struct dray_err *
 }
 
 static int
+json_due(const struct inst_front *f, struct dray_json *o, struct dray_err *e)
+{
+	struct dray_json *a = dray_json_set_arr(o, "triggers_due"), *list;
+
+	if (inst_due_load(&f->st, &list, e) != 0)
+		return -1;
+	for (size_t i = 0; i < dray_json_count(list); i++)
+		inst_due_json(a, dray_json_at(list, i));
+	dray_json_free(list);
+	return 0;
+}
+
+static int
 print_json(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n,
     const struct evidence *ev, struct dray_err *e)
 {
@@ -168,6 +182,10 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 	dray_json_set_int(one, "records", (int64_t)ev->records);
 	dray_json_set_bool(one, "intact", ev->intact);
 	dray_json_set_str(o, "pending", inst_pending_word(pending));
+	if (json_due(f, o, e) != 0) {
+		dray_json_free(o);
+		return -1;
+	}
 	a = dray_json_set_arr(o, "generations");
 	for (size_t i = 0; i < n; i++) {
 		one = dray_json_push_obj(a);
@@ -239,6 +257,7 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 		inst_say(f, "%zu %s recorded (status --log)", ev->records, ev->records == 1 ? "run is" : "runs are");
 	if (!ev->intact)
 		inst_say(f, "%s", ev->why.text);
+	inst_due_say(f);
 	if (pending == INST_PENDING_BETWEEN) {
 		inst_say(f, "%s: apply of the same bundle goes on", inst_pending_text(pending));
 		inst_say_command(f, "to go back", "rollback", NULL);

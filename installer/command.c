@@ -124,6 +124,34 @@ inst_command(const struct inst_front *f, const char *verb, const char *more)
 	return text;
 }
 
+char *
+inst_command_of(const struct inst_front *f, const struct dray_json *trigger)
+{
+	char *text = strdup(strcmp(f->root, "/") == 0 ? "" : "chroot"), *quoted;
+	const struct dray_json *argv;
+	struct dray_err ignored;
+	const char *word;
+	size_t n, len;
+
+	if (text == NULL || dray_json_arr(trigger, "argv", &argv, &n, "", &ignored) != 0) {
+		free(text);
+		return NULL;
+	}
+	if (text[0] != '\0')
+		add_word(&text, f->root, true);
+	for (size_t i = 0; i < n && text != NULL; i++) {
+		if ((word = dray_json_text(dray_json_at(argv, i), &len)) == NULL)
+			continue;
+		if ((quoted = malloc(DRAY_QUOTE_CAP(len))) == NULL) {
+			free(text);
+			return NULL;
+		}
+		add_word(&text, dray_quote(word, len, quoted, DRAY_QUOTE_CAP(len)), true);
+		free(quoted);
+	}
+	return text;
+}
+
 /* a command in lines of at most 76 columns that a shell joins again; words and quoted texts stay whole */
 void
 inst_say_command(const struct inst_front *f, const char *label, const char *verb, const char *more)

@@ -15,6 +15,7 @@
 #include "dray/os.h"
 
 #include "installer/commit.h"
+#include "installer/due.h"
 #include "installer/evidence.h"
 #include "installer/switch.h"
 #include "installer/work.h"
@@ -233,7 +234,12 @@ step_arg(uint8_t step)
 static int
 switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *f, struct dray_err *e)
 {
-	if (inst_barrier(s, tx, true, e) != 0 || inst_tx_record(tx, INST_TX_DONE, step_arg(tx->goal), e) != 0)
+	if (inst_barrier(s, tx, true, e) != 0)
+		return -1;
+	/* between phases: what the ones so far call is due now; at the end inst_finish sees to it */
+	if (tx->goal < tx->last && inst_due_add(s, tx, tx->goal, e) != 0)
+		return -1;
+	if (inst_tx_record(tx, INST_TX_DONE, step_arg(tx->goal), e) != 0)
 		return -1;
 	if (!inst_tx_between(tx))
 		inst_tx_shrink_ballast(tx);

@@ -15,6 +15,7 @@
 
 #include "installer/evidence.h"
 #include "installer/files.h"
+#include "installer/run_trigger.h"
 
 #define RUN "run"
 #define NAMES_MAX (16u * 1024u)	/* bytes of paths named in a record; all of them are counted */
@@ -188,7 +189,7 @@ set_triggers(struct dray_json *o, const struct inst_plan *p, const struct dray_d
 	size_t len;
 
 	for (size_t i = 0; i < d->n_triggers; i++) {
-		if (!p->due[i])
+		if (p->due[i] == 0)
 			continue;
 		if (dray_json_str(dray_json_at(d->triggers, i), "id", &id, &len, "trigger", e) != 0)
 			return -1;
@@ -396,4 +397,21 @@ out:
 	dray_json_free(run);
 	dray_json_free(o);
 	return rc;
+}
+
+int
+inst_evidence_trigger(const struct inst_state *s, const char *id, const struct inst_trigger_end *r, struct inst_anchor *a,
+    struct dray_err *e)
+{
+	struct dray_json *o = new_record(s, "trigger", r != NULL ? r->code : DRAY_OK, r != NULL ? r->why : NULL), *t;
+	int rc;
+
+	inst_installed_json(o, "installed", &a->installed);
+	t = dray_json_set_obj(o, "trigger");
+	dray_json_set_str(t, "id", id);
+	if (r != NULL)
+		dray_json_set_str(t, "output", r->output);
+	rc = inst_chain_append(s, o, NULL, a, e);
+	dray_json_free(o);
+	return rc != 0 ? -1 : inst_anchor_save(s, a, e);
 }

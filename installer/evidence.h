@@ -44,6 +44,14 @@ DRAY_MUST_CHECK int inst_evidence_end(const struct inst_state *s, const struct i
 DRAY_MUST_CHECK int inst_evidence_failed(const struct inst_state *s, const struct inst_tx *tx, const struct dray_err *why,
     struct dray_err *e);
 
+/**
+ * inst_evidence_trigger - a trigger ran, or (@r NULL) somebody said that it was done; the anchor is saved
+ * @a: loaded
+ */
+struct inst_trigger_end;
+DRAY_MUST_CHECK int inst_evidence_trigger(const struct inst_state *s, const char *id, const struct inst_trigger_end *r,
+    struct inst_anchor *a, struct dray_err *e);
+
 /* chain.c: the records on the disk */
 #define INST_CHAIN_DIR "evidence"
 /** inst_chain_numbers - of all records, ascending; malloc'ed */

@@ -159,17 +159,20 @@ call_triggers(struct inst_planning *pl, const struct dray_entry *en, struct dray
 {
 	const struct dray_json *paths;
 	const char *pattern;
+	const uint16_t step = (uint16_t)(1u << en->phase);
 	size_t n, len;
 
 	for (size_t i = 0; i < pl->desc->n_triggers; i++) {
-		if (pl->plan->due[i])
+		uint16_t *due = &pl->plan->due[i];
+
+		if ((*due & step) != 0)
 			continue;
 		if (dray_json_arr(dray_json_at(pl->desc->triggers, i), "paths", &paths, &n, "trigger", e) != 0)
 			return -1;
-		for (size_t k = 0; k < n && !pl->plan->due[i]; k++) {
-			pattern = dray_json_text(dray_json_at(paths, k), &len);
-			pl->plan->due[i] = pattern != NULL && dray_glob_covers(pattern, len, en->path, en->len);
-		}
+		for (size_t k = 0; k < n && (*due & step) == 0; k++)
+			if ((pattern = dray_json_text(dray_json_at(paths, k), &len)) != NULL &&
+			    dray_glob_covers(pattern, len, en->path, en->len))
+				*due |= step;
 	}
 	return 0;
 }

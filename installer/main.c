@@ -40,6 +40,8 @@ static const struct tool_cmd cmds[] = {
 	  "what is installed, pending, and kept for going back; what was done here",
 	  "dray-install status --root /mnt\ndray-install status --log\ndray-install status --export /media/stick/site-7.evidence\n"
 	  "dray-install status --needs-restart\n", inst_cmd_status },
+	{ "triggers", "[ID]... [--root DIR] [--allow-chroot | --done]", "run what has to be run since upgrades changed files",
+	  "dray-install triggers\ndray-install triggers --root /mnt --allow-chroot\ndray-install triggers ldconfig --done\n", inst_cmd_triggers },
 	{ "forget", "[--root DIR] [--parked]", "free the old objects; rollback is over then",
 	  "dray-install forget --root /mnt\n", inst_cmd_forget },
 	{ "hook install", "[--root DIR] [--init NAME]", "have each boot finish an interrupted upgrade first",

@@ -235,7 +235,7 @@ struct inst_plan {
 	struct inst_sum *sums;		/* hashes of what was there, for facts whose hash the index does not have */
 	size_t n_sums;
 	uint64_t list_len;		/* bytes of the list that inst_facts_list makes of them */
-	bool due[DRAY_MAX_TRIGGERS];	/* triggers of the descriptor whose paths it changes */
+	uint16_t due[DRAY_MAX_TRIGGERS];	/* triggers of the descriptor whose paths it changes: bit N - 1 for each step N that does */
 };
 
 struct inst_plan_opts {

@@ -320,6 +320,7 @@ inst_report_text(const struct inst_front *f, const struct inst_plan *p)
 		inst_say(f, "reads %s of the bundle", tool_human(p->payload, need));
 		report_room(f, p);
 	}
+	inst_due_planned(f, p);
 	if (!p->partial)
 		inst_say(f, "plan id %s", dray_hex(p->id, 32, hex));
 }
@@ -393,6 +394,7 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 	a = dray_json_set_arr(o, "merges");
 	for (size_t i = 0; i < p->n_merges; i++)
 		inst_merge_json(dray_json_push_obj(a), p, &p->merges[i]);
+	inst_due_planned_json(p, o);
 	a = dray_json_set_arr(o, "notes");
 	for (size_t i = 0; i < p->n_notes; i++) {
 		n = dray_json_push_obj(a);

@@ -13,9 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dray/os.h"
+
 #include "installer/runner.h"
 
 #define SLICE_MS 50
+#define CHUNK 4096u
+#define GRACE_MS 3000		/* from being asked to end until being killed */
+#define TELL 3			/* the handle by which a child tells that it could not become the program */
 
 static long long
 now_ms(void)
@@ -26,9 +31,29 @@ now_ms(void)
 	return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* in the child: only calls that are safe between fork and exec; what fails goes back as an errno */
+/* what is not the program yet waits for the process that is; as the first of its namespace that one ends all others */
+static void
+confine(void)
+{
+	int status = 0;
+	pid_t inner;
+
+	os_confine();
+	if ((inner = fork()) == 0 && os_die_with_parent() == 0)
+		return;
+	if (inner <= 0)
+		_exit(126);
+	close(TELL);
+	while (waitpid(inner, &status, 0) == -1 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		raise(WTERMSIG(status));
+	_exit(WEXITSTATUS(status));
+}
+
+/* in the child: what fails goes back as an errno */
 static _Noreturn void
-become(int rootfd, char *const *argv, unsigned timeout_s, int out, int tell)
+become(const struct inst_program *p, int out, int tell, pid_t parent)
 {
 	static char path[] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin", lang[] = "LC_ALL=C", home[] = "HOME=/";
 	char *const env[] = { path, lang, home, NULL };
@@ -36,18 +61,25 @@ become(int rootfd, char *const *argv, unsigned timeout_s, int out, int tell)
 	sigset_t none;
 	int null, err;
 
-	setpgid(0, 0);
+	/* a run that is killed leaves no program behind */
+	if (os_die_with_parent() == -1 || getppid() != parent)
+		_exit(126);
+	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int sig = 1; sig < 32; sig++)	/* ignored signals would stay ignored; two of them cannot be set */
 		sigaction(sig, &usual, NULL);
 	umask(022);
-	alarm(timeout_s + 5);	/* should this program be killed meanwhile, it ends all the same */
-	if ((rootfd == -1 || (fchdir(rootfd) == 0 && chroot(".") == 0)) && chdir("/") == 0 &&
-	    (null = open("/dev/null", O_RDONLY)) != -1 && dup2(null, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2) {
-		if (null > 2)
-			close(null);
-		execve(argv[0], argv, env);
+	/* ours: another tree may have none */
+	if ((null = open("/dev/null", O_RDONLY)) != -1 && dup2(null, 0) == 0 &&
+	    (p->rootfd == -1 || (fchdir(p->rootfd) == 0 && chroot(".") == 0)) && chdir("/") == 0 &&
+	    dup2(out, 1) == 1 && dup2(out, 2) == 2 && (tell == TELL || dup2(tell, TELL) == TELL) &&
+	    fcntl(TELL, F_SETFD, FD_CLOEXEC) == 0) {
+		tell = TELL;
+		os_close_above(TELL);
+		if (p->confine)
+			confine();
+		execve(p->argv[0], p->argv, env);
 	}
 	err = errno;
 	if (write(tell, &err, sizeof(err)) != (ssize_t)sizeof(err))
@@ -55,23 +87,18 @@ become(int rootfd, char *const *argv, unsigned timeout_s, int out, int tell)
 	_exit(127);
 }
 
-/* keeps the end of what is written */
+/* keeps the end of what is written; @len: at most CHUNK, which is less than there is room for */
 static void
 keep(struct inst_ran *r, const char *p, size_t len)
 {
-	size_t cap = sizeof(r->output) - 1;
+	const size_t cap = sizeof(r->output) - 1;
 
-	if (len >= cap) {
-		memcpy(r->output, p + len - cap, cap);
-		r->len = cap;
-	} else {
-		if (r->len + len > cap) {
-			memmove(r->output, r->output + (r->len + len - cap), cap - len);
-			r->len = cap - len;
-		}
-		memcpy(r->output + r->len, p, len);
-		r->len += len;
+	if (r->len + len > cap) {
+		memmove(r->output, r->output + (r->len + len - cap), cap - len);
+		r->len = cap - len;
 	}
+	memcpy(r->output + r->len, p, len);
+	r->len += len;
 	r->output[r->len] = '\0';
 }
 
@@ -80,7 +107,7 @@ static bool
 drain(int fd, struct inst_ran *r, int ms)
 {
 	struct pollfd pf = { .fd = fd, .events = POLLIN };
-	char buf[4096];
+	char buf[CHUNK];
 	ssize_t n;
 
 	if (poll(&pf, 1, ms) <= 0)
@@ -111,39 +138,45 @@ reap(pid_t child, int *status)
 
 /* until it ends: what it has started and left behind may hold the pipe, which nobody waits for */
 static int
-watch(pid_t child, int out, unsigned timeout_s, int (*stop)(void), struct inst_ran *r, struct dray_err *e)
+watch(pid_t child, int out, const struct inst_program *p, struct inst_ran *r, struct dray_err *e)
 {
-	long long until = now_ms() + (long long)timeout_s * 1000;
-	bool open = true;
+	const long long begin = now_ms();
+	bool open = true, stopped = false, late = false;
+	long long asked = 0;
 	int status = 0;
-	pid_t got;
 
 	for (;;) {
+		long long now;
+
 		if (open)
 			open = drain(out, r, SLICE_MS);
 		else
 			poll(NULL, 0, SLICE_MS);
-		got = waitpid(child, &status, WNOHANG);
-		if (got == child)
+		if (waitpid(child, &status, WNOHANG) == child)
 			break;
-		if (stop != NULL && stop() != 0) {
+		now = now_ms();
+		if (asked == 0) {
+			stopped = p->stop != NULL && p->stop() != 0;
+			late = !stopped && p->timeout_s > 0 && now >= begin + (long long)p->timeout_s * 1000;
+			if (stopped || late) {
+				asked = now;
+				kill(-child, SIGTERM);
+			}
+		} else if (now >= asked + GRACE_MS) {
 			kill(-child, SIGKILL);
 			reap(child, &status);
-			return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-		}
-		if (now_ms() >= until) {
-			kill(-child, SIGKILL);
-			reap(child, &status);
-			r->how = INST_RAN_TIMEOUT;
-			r->code = 0;
-			return 0;
+			break;
 		}
 	}
 	kill(-child, SIGKILL);		/* and what is left of its group */
 	for (int i = 0; open && i < 64; i++)
 		open = drain(out, r, 0);
 	end_of(status, r);
-	return 0;
+	if (late) {
+		r->how = INST_RAN_TIMEOUT;
+		r->code = 0;
+	}
+	return stopped ? dray_fail(e, DRAY_E_SIGNAL, "interrupted") : 0;
 }
 
 /* did it start? *r: not, and why */
@@ -165,32 +198,31 @@ started(int tell, pid_t child, struct inst_ran *r)
 }
 
 int
-inst_run_program(int rootfd, char *const *argv, unsigned timeout_s, int (*stop)(void), struct inst_ran *r,
-    struct dray_err *e)
+inst_run_program(const struct inst_program *p, struct inst_ran *r, struct dray_err *e)
 {
 	int out[2], tell[2], rc = -1;
-	pid_t child;
+	pid_t child, parent = getpid();
 
 	*r = (struct inst_ran){ .len = 0 };
 	if (pipe2(out, O_CLOEXEC) == -1)
-		return dray_fail_errno(e, "start %s", argv[0]);
+		return dray_fail_errno(e, "start %s", p->argv[0]);
 	if (pipe2(tell, O_CLOEXEC) == -1) {
-		dray_fail_errno(e, "start %s", argv[0]);
+		dray_fail_errno(e, "start %s", p->argv[0]);
 		goto out;
 	}
 	fflush(NULL);
 	child = fork();
 	if (child == 0)
-		become(rootfd, argv, timeout_s, out[1], tell[1]);
+		become(p, out[1], tell[1], parent);
 	close(out[1]);
 	close(tell[1]);
 	out[1] = -1;
 	if (child == -1)
-		dray_fail_errno(e, "start %s", argv[0]);
+		dray_fail_errno(e, "start %s", p->argv[0]);
 	else if (!started(tell[0], child, r))
 		rc = 0;
 	else
-		rc = watch(child, out[0], timeout_s, stop, r, e);
+		rc = watch(child, out[0], p, r, e);
 	close(tell[0]);
 out:
 	close(out[0]);

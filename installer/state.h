@@ -6,6 +6,7 @@
  *   release/ID.head  head of the installed bundle (descriptor, index), for check
  *   evidence/        what every run did, as a chain of records
  *   decisions/       what was decided about conflicts
+ *   triggers.json    triggers that wait for being run (due.h)
  *   dray-install     copy of the program that made the last commit, for recovery
  *   tx/NNNNNN/       one transaction: plan, log, slots 00..3f/N, manifest, head, ballast
  */

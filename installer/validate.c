@@ -16,6 +16,7 @@
 
 #define FOLDER "check"		/* in the transaction's folder, so it goes with it */
 #define TIMEOUT_S 60u
+#define SAID_MAX 1000u		/* bytes of what it says that are told: the last ones */
 enum { WORDS_MAX = 64 };
 
 struct words { char *text; char *v[WORDS_MAX + 1]; };
@@ -84,11 +85,14 @@ judge(const struct inst_state *s, struct inst_merge *m, const char *file, const 
 {
 	char how[80], q[700], said[900];
 	struct words w = { .text = NULL };
+	struct inst_program p = { .rootfd = o->here ? -1 : s->root, .timeout_s = TIMEOUT_S, .stop = o->stop };
 	struct inst_ran ran;
+	size_t from;
 	int rc = split(m->rule, path, &w, e);
 
+	p.argv = w.v;
 	if (rc == 0)
-		rc = inst_run_program(o->here ? -1 : s->root, w.v, TIMEOUT_S, o->stop, &ran, e);
+		rc = inst_run_program(&p, &ran, e);
 	free(w.text);
 	if (rc != 0)
 		return -1;
@@ -100,7 +104,9 @@ judge(const struct inst_state *s, struct inst_merge *m, const char *file, const 
 		m->check = INST_CHECK_FAILED;
 		while (ran.len > 0 && ran.output[ran.len - 1] == '\n')
 			ran.len--;
-		snprintf(said, sizeof(said), "%s%s", ran.len > 0 ? ": " : "", dray_quote(ran.output, ran.len, q, sizeof(q)));
+		from = ran.len > SAID_MAX ? ran.len - SAID_MAX : 0;
+		snprintf(said, sizeof(said), "%s%s", ran.len > 0 ? ": " : "",
+		    dray_quote(ran.output + from, ran.len - from, q, sizeof(q)));
 		if ((*failed)++ == 0)
 			dray_fail(e, DRAY_E_CONFLICT, "%s fails its check (%.*s, %s)%s", file, (int)m->rule->validate_len, m->rule->validate,
 			    inst_ran_text(&ran, how), said);

@@ -83,6 +83,16 @@ int os_mknod_at(int dir, const char *name, uint32_t mode, uint32_t rdev_major, u
 /** os_remount - the mount at @path read-only or writable, its other options as they are */
 int os_remount(const char *path, bool read_only);
 
+void os_close_above(int fd);		/* all handles with a higher number, ours and inherited ones */
+int os_die_with_parent(void);		/* this process is killed when the one that made it is gone, however it went */
+
+/**
+ * os_confine - before a program of a foreign tree runs, in a process of its own: new mount, process, network and IPC namespaces
+ * (processes: for the children), and without the capabilities that a package's scripts do not need. Each as far as it is
+ * to be had; it is no boundary against somebody who is root.
+ */
+void os_confine(void);
+
 /** os_rss_peak - peak resident set of this process, bytes */
 uint64_t os_rss_peak(void);
 

@@ -137,6 +137,8 @@ add_end(struct words *w, const struct dray_ev_record *rec, const struct dray_jso
 		add(w, ": failed");
 	else if (strcmp(rec->ended, "forgotten") == 0 || strcmp(rec->ended, "forgotten-all") == 0)
 		add(w, ": the way back is freed");
+	else if (strcmp(rec->ended, "trigger") == 0)
+		add(w, ": trigger %s", text_of(object_of(rec->doc, "trigger"), "id", why, sizeof(why)));
 	else
 		add(w, ": %s", text_of(rec->doc, "ended", why, sizeof(why)));
 	if ((n = number_of(rec->doc, "exit")) != 0)
