@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "builder/write.h"
+#include "dray/policy.h"
 
 static bool
 name_ok(const char *s)
@@ -63,6 +64,26 @@ build_note_check(const char *path, struct dray_err *e)
 	return rc == 0 ? 0 : named(path, e);
 }
 
+/* rules that travel with the bundle must be rules */
+static int
+check_policy(const struct build_note *n, struct dray_err *e)
+{
+	struct dray_policy p;
+
+	if (strcmp(n->name, DRAY_POLICY_NOTE + strlen("notes/")) != 0)
+		return 0;
+	if (dray_policy_parse((const char *)n->bytes, n->len, &p, e) != 0)
+		return -1;
+	for (size_t i = 0; i < p.n; i++)
+		if (!dray_policy_bundled(p.v[i].action)) {
+			dray_fail(e, DRAY_E_USAGE, "%s is nothing that a bundle can say", dray_action_name(p.v[i].action));
+			dray_policy_free(&p);
+			return -1;
+		}
+	dray_policy_free(&p);
+	return 0;
+}
+
 static int
 read_note(const char *path, struct build_note *to, struct dray_err *e)
 {
@@ -90,7 +111,7 @@ read_note(const char *path, struct build_note *to, struct dray_err *e)
 		}
 		got += (size_t)n;
 	}
-	rc = 0;
+	rc = check_policy(to, e);
 out:
 	if (fd != -1)
 		close(fd);

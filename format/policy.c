@@ -39,12 +39,19 @@ dray_when_name(uint8_t when)
 	return NULL;
 }
 
+bool
+dray_policy_bundled(enum dray_action a)
+{
+	return a != DRAY_ACT_USE && a != DRAY_ACT_RESTORE && a != DRAY_ACT_REDIRECT && a != DRAY_ACT_STRICT;
+}
+
 void
 dray_policy_free(struct dray_policy *p)
 {
 	free(p->v);
 	free(p->text);
-	free(p->more);
+	free(p->more[0]);
+	free(p->more[1]);
 	*p = (struct dray_policy){ .v = NULL };
 }
 
@@ -354,7 +361,7 @@ dray_policy_join(struct dray_policy *p, struct dray_policy *last, struct dray_er
 		memcpy(v + p->n, last->v, last->n * sizeof(*v));
 	p->n += last->n;
 	p->json = last->json;
-	p->more = last->text;
+	p->more[p->more[0] != NULL] = last->text;
 	last->text = NULL;
 	dray_policy_free(last);
 	return 0;

@@ -102,8 +102,8 @@ set_policy(struct dray_json *o, const struct inst_policy *policy, const struct d
 			if ((policy->absent >> i & 1) != 0)
 				dray_json_push_str(links, d->components[i]);
 	}
-	links = policy->rules.n > 0 ? dray_json_set_arr(p, "rules") : NULL;
-	for (size_t i = 0; i < policy->rules.n; i++) {
+	links = policy->rules.n > policy->n_bundle ? dray_json_set_arr(p, "rules") : NULL;
+	for (size_t i = 0; i < policy->rules.n - policy->n_bundle; i++) {
 		const struct dray_rule *r = &policy->rules.v[i];
 
 		one = dray_json_push_obj(links);

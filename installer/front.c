@@ -226,7 +226,7 @@ inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 	    .policy = &f->policy, .installed = &f->anchor.installed, .conflict_texts = f->conflict_texts, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
 	int rc;
 
-	if (inst_policy_settle(f, true, e) != 0 || inst_components_settle(f, e) != 0)
+	if (inst_policy_settle(f, true, e) != 0 || inst_components_settle(f, e) != 0 || inst_rules_of_bundle(f->b, &f->policy, e) != 0)
 		return -1;
 	tool_progress_begin(&pr, &f->common, "looking", 0);
 	rc = inst_plan_make(f->st.root, f->b, &o, p, e);

@@ -296,6 +296,7 @@ list(struct inst_planning *pl, size_t n, struct dray_err *e)
 		p->merges[p->n_merges++] = (struct inst_merge){ .row = it->row, .base = DRAY_NONE, .theirs = s.content,
 			.rule = inst_rule_of(pl, it->row), .keep = pl->o->conflict_texts };
 		r->merge = (uint32_t)p->n_merges;
+		p->merges[r->merge - 1].bundled = pl->rule != NULL && pl->rule[it->row] > pl->policy->rules.n - pl->policy->n_bundle;
 	}
 	return 0;
 }
@@ -392,7 +393,7 @@ inst_merge_json(struct dray_json *o, const struct inst_plan *p, const struct ins
 	if (m->result == INST_MERGED_CONFLICT)
 		dray_json_set_int(o, "places", (int64_t)m->places);
 	if (m->rule != NULL)
-		dray_json_set_int(o, "rule", m->rule->line);
+		dray_json_set_int(o, m->bundled ? "rule_of_bundle" : "rule", m->rule->line);
 	if (m->check != INST_CHECK_NONE)
 		dray_json_set_str(o, "check", check[m->check]);
 }

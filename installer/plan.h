@@ -155,6 +155,7 @@ struct inst_merge {
 	const char *why;		/* CONFLICT: static text */
 	enum inst_check_result check;
 	const struct dray_rule *rule;	/* that decides, or NULL; borrowed from the policy */
+	bool bundled;			/* the rule is the bundle's own */
 };
 struct inst_owned { uint32_t uid, gid; uint16_t mode; };	/* what a new object keeps of the one it replaces */
 

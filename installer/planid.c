@@ -105,7 +105,7 @@ put_policy(struct inst_fields *l, const struct inst_policy *p, const struct dray
 			inst_field_text(l, "without");
 			inst_field_text(l, d->components[i]);
 		}
-	for (size_t i = 0; i < p->rules.n; i++) {
+	for (size_t i = 0; i < p->rules.n - p->n_bundle; i++) {	/* those of the bundle are in its id */
 		inst_field_text(l, "rule");
 		inst_field(l, p->rules.v[i].pattern, p->rules.v[i].len);
 		inst_field_u32(l, (uint32_t)p->rules.v[i].action);

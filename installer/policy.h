@@ -46,6 +46,8 @@ struct inst_policy {
 	struct dray_policy rules;	/* of --policy; owned */
 	size_t n_decided;	/* so many of them are decisions of the state, whose folder is @decided, with a slash behind */
 	char *decided;		/* owned */
+	bool bundle_asked;	/* the rules of the bundle are among them, as the last @n_bundle */
+	size_t n_bundle;
 	char *texts;		/* its folder with a slash behind, "" for the current one: texts decided on lie there; owned */
 	const uint8_t *repair;	/* per entry row: INST_REPAIR_*; NULL: an upgrade, which decides on what the release changes */
 	size_t named;		/* paths named to repair; 0: all damage, and no local decision is undone */
@@ -53,6 +55,10 @@ struct inst_policy {
 
 /** inst_rules_load - a policy file; DRAY_E_USAGE with its name and line; dray_policy_free (rules.c) */
 DRAY_MUST_CHECK int inst_rules_load(const char *file, struct dray_policy *out, struct dray_err *e);
+
+struct dray_bundle;
+/** inst_rules_of_bundle - what the release itself says about paths, behind all other rules; once, and not of a repair (rules.c) */
+DRAY_MUST_CHECK int inst_rules_of_bundle(const struct dray_bundle *b, struct inst_policy *p, struct dray_err *e);
 
 struct dray_index;
 struct dray_entry;

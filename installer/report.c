@@ -231,7 +231,7 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		check_line(f, p, &p->merges[i]);
 	if (p->unmerged > 0)
 		inst_say_command(f, "to decide", "conflicts", NULL);
-	for (size_t i = f->policy.n_decided; p->rules_used != NULL && i < f->policy.rules.n; i++)
+	for (size_t i = f->policy.n_decided; p->rules_used != NULL && i < f->policy.rules.n - f->policy.n_bundle; i++)
 		if (p->rules_used[i] == 0)
 			inst_say(f, "%s, %s %u: decides about no path of this bundle", f->policy_file,
 			    f->policy.rules.json ? "rule" : "line", (unsigned)f->policy.rules.v[i].line);
@@ -387,7 +387,7 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 	}
 	if (p->rules_used != NULL) {
 		a = dray_json_set_arr(o, "rules_unused");
-		for (size_t i = f->policy.n_decided; i < f->policy.rules.n; i++)
+		for (size_t i = f->policy.n_decided; i < f->policy.rules.n - f->policy.n_bundle; i++)
 			if (p->rules_used[i] == 0)
 				dray_json_push_int(a, f->policy.rules.v[i].line);
 	}

@@ -27,6 +27,52 @@ inst_rules_load(const char *file, struct dray_policy *out, struct dray_err *e)
 	return r == 0 ? 0 : dray_wrap(e, "--policy %s", dray_quote(file, strlen(file), q, sizeof(q)));
 }
 
+static int
+check_bundled(const struct dray_policy *p, struct dray_err *e)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!dray_policy_bundled(p->v[i].action))
+			return dray_fail(e, DRAY_E_FORMAT, "%s is nothing that a bundle can say", dray_action_name(p->v[i].action));
+	return 0;
+}
+
+static bool
+has_policy(const struct dray_desc *d)
+{
+	for (size_t i = 0; i < d->n_members; i++)
+		if (strcmp(d->members[i].name, DRAY_POLICY_NOTE) == 0)
+			return true;
+	return false;
+}
+
+int
+inst_rules_of_bundle(const struct dray_bundle *b, struct inst_policy *p, struct dray_err *e)
+{
+	struct dray_policy rules = { .v = NULL };
+	bool json = p->rules.json;
+	uint8_t *text = NULL;
+	size_t len;
+	int rc;
+
+	if (p->bundle_asked || p->repair != NULL)
+		return 0;
+	p->bundle_asked = true;
+	if (!has_policy(dray_bundle_desc(b)))
+		return 0;
+	rc = dray_bundle_member(b, DRAY_POLICY_NOTE, DRAY_POLICY_MAX_BYTES, &text, &len, e);
+	if (rc == 0 && (rc = dray_policy_parse((const char *)text, len, &rules, e)) != 0)
+		e->code = DRAY_E_FORMAT;
+	if (rc == 0)
+		rc = check_bundled(&rules, e);
+	p->n_bundle = rules.n;
+	if (rc == 0)
+		rc = dray_policy_join(&p->rules, &rules, e);
+	p->rules.json = json;
+	dray_policy_free(&rules);
+	free(text);
+	return rc == 0 ? 0 : dray_wrap(e, "the bundle's " DRAY_POLICY_NOTE);
+}
+
 /* what the release does to the path, as the bundle alone tells it */
 static uint8_t
 case_of(const struct dray_index *ix, const struct dray_entry *en)

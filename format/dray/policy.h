@@ -13,6 +13,8 @@
 
 enum { DRAY_POLICY_MAX_BYTES = 1 << 20, DRAY_POLICY_MAX_RULES = 4096 };
 
+#define DRAY_POLICY_NOTE "notes/dray-policy"	/* the attachment that is a bundle's own: bundle-format.md 1 */
+
 enum dray_action {
 	DRAY_ACT_NONE,
 	DRAY_ACT_IGNORE,	/* left as it is, whatever it is */
@@ -51,7 +53,7 @@ struct dray_policy {
 	struct dray_rule *v;
 	size_t n;
 	bool json;		/* of joined ones: the last */
-	char *text, *more;	/* what the patterns point into; @more: of rules that were joined */
+	char *text, *more[2];	/* what the patterns point into; @more: of rules that were joined */
 };
 
 /**
@@ -60,7 +62,7 @@ struct dray_policy {
  */
 DRAY_MUST_CHECK int dray_policy_parse(const char *text, size_t len, struct dray_policy *out, struct dray_err *e);
 void dray_policy_free(struct dray_policy *p);
-/** dray_policy_join - the rules of @last behind those of @p, once; @last has none afterwards */
+/** dray_policy_join - the rules of @last behind those of @p, twice at most; @last has none afterwards */
 DRAY_MUST_CHECK int dray_policy_join(struct dray_policy *p, struct dray_policy *last, struct dray_err *e);
 
 /**
@@ -69,6 +71,9 @@ DRAY_MUST_CHECK int dray_policy_join(struct dray_policy *p, struct dray_policy *
  */
 const struct dray_rule *dray_policy_find(const struct dray_policy *p, const char *path, size_t len, uint8_t when,
     const uint8_t *release);
+
+/** dray_policy_bundled - may a bundle say it? It speaks for files in general: texts and symlinks of a machine are the machine's */
+bool dray_policy_bundled(enum dray_action a);
 
 /** dray_action_name - as it is written */
 const char *dray_action_name(enum dray_action a);
