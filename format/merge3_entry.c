@@ -7,6 +7,8 @@
 
 #include "merge3_names.h"
 
+const char dray_merge3_one_number[] = "two names got the same number, one here and one in the release";
+
 /* mine in its order, and what only the release has behind what it stands behind there */
 static void
 arrange(struct dray_names *a)
@@ -71,12 +73,12 @@ decide(const struct dray_lines v[3], const struct dray_names *a, uint32_t id)
 	if (clash != NONE && a->where[MINE][id] != NONE) {
 		place(a, clash, THEIRS, &p);
 		p.take = DRAY_MERGE3_CONFLICT;
-		p.why = "two names got the same number, one here and one in the release";
+		p.why = dray_merge3_one_number;
 	} else if (clash != NONE && a->clash[clash] == id) {
 		p = (struct dray_merge3_part){ .take = DRAY_MERGE3_SAME };	/* stands with mine */
 	} else if (clash != NONE) {
 		p = dray_merge3_part_clash(&p);
-		p.why = "two names got the same number, one here and one in the release";
+		p.why = dray_merge3_one_number;
 	} else if (equal(v, a, id, MINE, THEIRS)) {
 		p.take = equal(v, a, id, MINE, BASE) ? DRAY_MERGE3_SAME : DRAY_MERGE3_FROM_BOTH;
 	} else if (equal(v, a, id, BASE, THEIRS)) {

@@ -29,17 +29,6 @@ decided(const struct inst_conflicts *c, const struct inst_merge *m)
 	return r == NULL || r->action == DRAY_ACT_MERGE || r->action == DRAY_ACT_KEEP_METADATA ? NULL : r;
 }
 
-/* in words; @cap: 100 will do */
-static const char *
-why(const struct inst_merge *m, char *text, size_t cap)
-{
-	if (m->places > 0)
-		snprintf(text, cap, "%zu place%s where both changed it", m->places, m->places == 1 ? "" : "s");
-	else
-		snprintf(text, cap, "cannot be merged: %s", m->why);
-	return text;
-}
-
 /* a conflict that a merge has nothing to do with */
 static const struct inst_note *
 other_conflict(const struct inst_conflicts *c, const char *path, size_t len)
@@ -103,7 +92,7 @@ list_json(struct inst_conflicts *c, struct dray_json *o)
 {
 	struct dray_json *a = dray_json_set_arr(o, "conflicts"), *one;
 	const struct dray_rule *r;
-	char text[100], hex[65];
+	char text[INST_MERGE_WHY], hex[65];
 	struct dray_entry en;
 
 	for (size_t i = 0; i < c->plan->n_merges; i++) {
@@ -115,7 +104,7 @@ list_json(struct inst_conflicts *c, struct dray_json *o)
 		one = dray_json_push_obj(a);
 		dray_json_set_path(one, "path", en.path, en.len);
 		dray_json_set_int(one, "places", (int64_t)m->places);
-		dray_json_set_str(one, "why", why(m, text, sizeof(text)));
+		dray_json_set_str(one, "why", inst_merge_why(m, text));
 		if ((r = decided(c, m)) == NULL)
 			continue;
 		dray_json_set_str(one, "decided", dray_action_name(r->action));
@@ -143,7 +132,7 @@ static void
 list_text(struct inst_conflicts *c, bool done)
 {
 	const char *heading = done ? "decided:" : "conflicts, to be decided:";
-	char q[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], text[100];
+	char q[DRAY_QUOTE_CAP(DRAY_PATH_MAX)], text[INST_MERGE_WHY];
 	const struct dray_rule *r;
 	struct dray_entry en;
 	bool any = false;
@@ -158,7 +147,7 @@ list_text(struct inst_conflicts *c, bool done)
 		any = true;
 		entry_of(c, m, &en);
 		inst_say(&c->f, "  %s: %s", dray_quote(en.path, en.len, q, sizeof(q)),
-		    !done ? why(m, text, sizeof(text)) : r->action == DRAY_ACT_USE ? "an edited text" : dray_action_name(r->action));
+		    !done ? inst_merge_why(m, text) : r->action == DRAY_ACT_USE ? "an edited text" : dray_action_name(r->action));
 	}
 }
 

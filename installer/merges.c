@@ -119,6 +119,15 @@ shared(const struct dray_merge3 *r)
 	return n;
 }
 
+static const char *
+why_of_parts(const struct dray_merge3 *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->part[i].why == dray_merge3_one_number)
+			return dray_merge3_one_number;
+	return NULL;
+}
+
 /* the result of one merge as that of the file; takes its text */
 static void
 take_result(struct inst_merge *m, struct dray_merge3 *r, uint32_t base, const struct text *mine, const struct text *theirs)
@@ -127,7 +136,7 @@ take_result(struct inst_merge *m, struct dray_merge3 *r, uint32_t base, const st
 	m->text = NULL;
 	m->len = 0;
 	m->base = base;
-	m->why = r->why;
+	m->why = r->why != NULL ? r->why : why_of_parts(r);
 	m->places = r->why != NULL ? 0 : r->conflicts;
 	if (r->conflicts > 0) {
 		m->result = INST_MERGED_CONFLICT;
@@ -301,16 +310,23 @@ list(struct inst_planning *pl, size_t n, struct dray_err *e)
 	return 0;
 }
 
+const char *
+inst_merge_why(const struct inst_merge *m, char text[INST_MERGE_WHY])
+{
+	if (m->places == 0)
+		snprintf(text, INST_MERGE_WHY, "edited here, changed by the release: %s", m->why);
+	else
+		snprintf(text, INST_MERGE_WHY, "%zu place%s where both changed it%s%s", m->places, m->places == 1 ? "" : "s",
+		    m->why != NULL ? ": " : "", m->why != NULL ? m->why : "");
+	return text;
+}
+
 static int
 settle_conflict(struct inst_item *it, const struct inst_merge *m, struct dray_err *e)
 {
-	char text[120];
+	char text[INST_MERGE_WHY];
 
-	if (m->places > 0)
-		snprintf(text, sizeof(text), "%zu place%s where both changed it", m->places, m->places == 1 ? "" : "s");
-	else
-		snprintf(text, sizeof(text), "edited here, changed by the release: %s", m->why);
-	if (inst_item_broke(it, text, e) != 0)
+	if (inst_item_broke(it, inst_merge_why(m, text), e) != 0)
 		return -1;
 	inst_conflict(it, it->rare->broke);
 	it->unmerged = true;

@@ -152,11 +152,14 @@ struct inst_merge {
 	size_t len;
 	uint8_t sha256[32];		/* of @text */
 	size_t places;			/* CONFLICT: where both changed it; 0: it cannot be merged at all */
-	const char *why;		/* CONFLICT: static text */
+	const char *why;		/* CONFLICT: static text; with @places it may be NULL, and tells of one of them */
 	enum inst_check_result check;
 	const struct dray_rule *rule;	/* that decides, or NULL; borrowed from the policy */
 	bool bundled;			/* the rule is the bundle's own */
 };
+enum { INST_MERGE_WHY = 160 };
+/** inst_merge_why - of a conflict, in words (merges.c) */
+const char *inst_merge_why(const struct inst_merge *m, char text[INST_MERGE_WHY]);
 struct inst_owned { uint32_t uid, gid; uint16_t mode; };	/* what a new object keeps of the one it replaces */
 
 enum inst_note_kind {	/* told to the user, in the plan id, in --json */

@@ -42,6 +42,9 @@ enum dray_merge3_take {
 	DRAY_MERGE3_CONFLICT,
 };
 
+/* why of a part: two new names in a file of accounts have one number */
+extern const char dray_merge3_one_number[];
+
 /* one stretch of the result; those of a result follow each other as their lines do in it */
 struct dray_merge3_part {
 	struct { uint32_t at, n; } side[3];	/* lines, from 0 */

@@ -31,7 +31,7 @@ conflicts
 want_status 20
 want_text '5 of 5 conflicts undecided'
 want_text '  etc/a: 1 place where both changed it' out
-want_text '  etc/blob: cannot be merged: ' out
+want_text '  etc/blob: edited here, changed by the release: ' out
 no_text 'etc/clean' out
 conflicts --json
 want_status 20
@@ -209,6 +209,38 @@ run "$INSTALL" apply up.dray --root root --keyring ops.pub
 want_status 2
 want_text 'it is not the text of that name'
 untouched
+
+# accounts merge by name; one number for two new names is told wherever they stand. Names of odd bytes
+odd=$(printf 'b\377d') nl=$(printf 'new\nline')
+mkdir -p acc/old/etc acc/new/etc acc/old/var/lib acc/new/var/lib
+printf 'root:x:0:0:::\ngames:x:5:5:::\n' | tee acc/old/etc/passwd acc/old/etc/group >acc/new/etc/passwd
+printf 'root:x:0:0:::\ngames:x:5:5:::\nntp:x:7:7:::\n' | tee acc/new/etc/passwd >acc/new/etc/group
+for f in "$odd" "$nl"; do
+	echo old >"acc/old/etc/$f"
+	echo new >"acc/new/etc/$f"
+done
+find acc -exec touch -h -d @1700000000 {} +
+run "$DRAY" build --from acc/old --to acc/new --product acc --version 2 --counter 2 --config 'etc/**' --key ops.key -o acc.dray
+need_status 0
+cp -a acc/old acc/root
+echo 'me:x:1000:1000:::' >>acc/root/etc/passwd
+sed -i '1i web:x:7:7:::' acc/root/etc/group
+echo mine | tee "acc/root/etc/$odd" >"acc/root/etc/$nl"
+run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub
+want_status 20
+want_text '  etc/group: 1 place where both changed it: two names got the same number' out
+no_text etc/passwd out
+run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub --take mine etc/group "etc/$odd"
+want_status 0
+run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub --take theirs "etc/$nl"
+want_status 2
+want_text 'etc/new\x0aline cannot stand in a line'
+echo '{"dray_policy": 1, "rules": [{"path": "etc/new\nline", "action": "theirs"}]}' >nl.json
+run "$INSTALL" apply acc.dray --root acc/root --keyring ops.pub --policy nl.json
+want_status 0
+[ "$(cat "acc/root/etc/$odd" "acc/root/etc/$nl")" = "$(printf 'mine\nnew')" ] && ok 'odd names' || fail 'odd names'
+printf 'root:x:0:0:::\ngames:x:5:5:::\nntp:x:7:7:::\nme:x:1000:1000:::\n' >want.passwd
+want_same want.passwd acc/root/etc/passwd
 
 # the next release: mine and theirs go on, a text is asked for anew because it was for that release
 rm -rf root && cp -a other root
