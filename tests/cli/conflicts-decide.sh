@@ -235,7 +235,7 @@ want_status 0
 run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub --take theirs "etc/$nl"
 want_status 2
 want_text 'etc/new\x0aline cannot stand in a line'
-echo '{"dray_policy": 1, "rules": [{"path": "etc/new\nline", "action": "theirs"}]}' >nl.json
+printf '%s\n' '{"dray_policy": 1, "rules": [{"path": "etc/new\nline", "action": "theirs"}]}' >nl.json
 run "$INSTALL" apply acc.dray --root acc/root --keyring ops.pub --policy nl.json
 want_status 0
 [ "$(cat "acc/root/etc/$odd" "acc/root/etc/$nl")" = "$(printf 'mine\nnew')" ] && ok 'odd names' || fail 'odd names'
