@@ -40,6 +40,7 @@ enum inst_local {
 	INST_LOCAL_ABSENT,	/* of a component that this tree does not have */
 	INST_LOCAL_ATTRS,	/* owner, mode and flags set before an upgrade, which kept them by a policy */
 	INST_LOCAL_OWN,		/* ... and edited, or a file that people edit */
+	INST_LOCAL_MADE,	/* made on this machine, by a trigger that the bundle declares */
 };
 
 struct inst_check_opts {

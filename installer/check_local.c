@@ -2,6 +2,9 @@
  * check_local.c - what differs because somebody here decided so is no damage: edited config files, what upgrades left
  * alone, components that this tree does not have.
  */
+#include "dray/json.h"
+#include "dray/path.h"
+
 #include "installer/checking.h"
 
 #define MISSING INST_DIFF_BIT(INST_DIFF_MISSING)
@@ -20,6 +23,7 @@ inst_check_decided(const struct inst_check *c, uint32_t row)
 	case INST_LOCAL_NO:
 		break;
 	case INST_LOCAL_CONFIG:
+	case INST_LOCAL_MADE:
 		may = MISSING | EDITED;
 		break;
 	case INST_LOCAL_DELETED:
@@ -125,8 +129,29 @@ holds_kept(const struct inst_checking *ck, uint32_t row, const struct dray_entry
 	return false;
 }
 
+/* what a trigger makes is the machine's own: of its password file, its libraries, its kernels */
+static bool
+is_made(const struct dray_desc *d, const struct dray_entry *en)
+{
+	const struct dray_json *outputs, *t;
+	struct dray_err ignored;
+	const char *path;
+	size_t n, len;
+
+	for (size_t i = 0; i < d->n_triggers; i++) {
+		t = dray_json_at(d->triggers, i);
+		if (!dray_json_has(t, "outputs") || dray_json_arr(t, "outputs", &outputs, &n, "", &ignored) != 0)
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if ((path = dray_json_text(dray_json_at(outputs, k), &len)) != NULL &&
+			    dray_path_under(en->path, en->len, path, len))
+				return true;
+	}
+	return false;
+}
+
 static enum inst_local
-reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en, uint64_t absent)
+reason(const struct inst_checking *ck, const struct dray_desc *d, uint32_t row, const struct dray_entry *en, uint64_t absent)
 {
 	if (inst_row_absent(ck->ix, en, absent))
 		return INST_LOCAL_ABSENT;
@@ -139,7 +164,9 @@ reason(const struct inst_checking *ck, uint32_t row, const struct dray_entry *en
 	if ((en->flags & DRAY_ENTRY_CONFIG) != 0)
 		return ck->o->kept != NULL && (ck->o->kept[row] == INST_LOCAL_ATTRS || ck->o->kept[row] == INST_LOCAL_OWN) ?
 		    INST_LOCAL_OWN : INST_LOCAL_CONFIG;
-	return ck->o->kept != NULL ? (enum inst_local)ck->o->kept[row] : INST_LOCAL_NO;
+	if (ck->o->kept != NULL && ck->o->kept[row] != INST_LOCAL_NO)
+		return (enum inst_local)ck->o->kept[row];
+	return is_made(d, en) ? INST_LOCAL_MADE : INST_LOCAL_NO;
 }
 
 static void
@@ -169,7 +196,7 @@ inst_check_local(struct inst_checking *ck, const struct dray_desc *desc)
 		c->entries += en.target != DRAY_NONE && !inst_row_absent(ck->ix, &en, c->absent);
 		if (c->diffs[row] == 0)
 			continue;
-		c->why[row] = (uint8_t)reason(ck, row, &en, c->absent);
+		c->why[row] = (uint8_t)reason(ck, desc, row, &en, c->absent);
 		if (en.target != DRAY_NONE && !c->strict) {
 			dray_index_state(ck->ix, en.target, &s);
 			if (s.type == DRAY_DIR && (c->diffs[row] & MTIME) != 0)

@@ -27,7 +27,7 @@ struct view {
 };
 
 static const char *const because[] = {
-	[INST_LOCAL_CONFIG] = "config", [INST_LOCAL_DELETED] = "deleted", [INST_LOCAL_EDITED] = "edited",
+	[INST_LOCAL_CONFIG] = "config", [INST_LOCAL_MADE] = "made", [INST_LOCAL_DELETED] = "deleted", [INST_LOCAL_EDITED] = "edited",
 	[INST_LOCAL_SYMLINK] = "symlink", [INST_LOCAL_POLICY] = "policy", [INST_LOCAL_ATTRS] = "attributes",
 	[INST_LOCAL_OWN] = "edited-attributes",
 };

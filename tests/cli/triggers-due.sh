@@ -42,7 +42,7 @@ int main(int argc, char **argv, char **env)
 END
 cp -a old/bin/act new/bin/act
 for d in old new; do
-	for f in a b c kernel; do
+	for f in a b c kernel made; do
 		echo $d >$d/etc/$f
 	done
 done
@@ -52,7 +52,7 @@ cat >up.json <<'END'
 {"recipe":1,"product":"demo","version":"1.1","counter":2,"from":[{"source":"old","version":"1.0","counter":1}],"to":"new",
 "phases":[{"name":"kernel","paths":["etc/kernel"]},{"name":"rest"}],"triggers":[
 {"id":"boot","paths":["etc/kernel"],"argv":["/bin/act","boot"],"on_failure":"go-on"},
-{"id":"one","paths":["etc/a"],"argv":["/bin/act","one","it's","$HOME;x"],"on_failure":"go-on"},
+{"id":"one","paths":["etc/a"],"argv":["/bin/act","one","it's","$HOME;x"],"outputs":["etc/made"],"on_failure":"go-on"},
 {"id":"idle","paths":["usr"],"argv":["/bin/act","idle"]},
 {"id":"two","paths":["etc/b"],"argv":["/bin/act","two-fail"],"on_failure":"go-on"},
 {"id":"three","paths":["etc/c","etc/b"],"argv":["/bin/act","three"],"needs":["two"],"on_failure":"go-on"}]}
@@ -142,6 +142,23 @@ want_status 0
 want_text 'no trigger waits on root: nothing to do' out
 run "$INSTALL" status --root root
 no_text 'to be run' out
+
+# what a trigger makes is no damage to check, unless that is asked; anything else is
+echo here >root/etc/made
+run "$INSTALL" check --root root --json
+want_status 0
+want_text '"local":[{"path":"etc/made","what":["content"' out
+want_text '"why":"made"' out
+run "$INSTALL" check --root root --strict
+want_status 20
+echo here >root/etc/a
+run "$INSTALL" check --root root
+want_status 20
+want_text 'etc/a: content' out
+echo new >root/etc/a
+echo new >root/etc/made
+touch -r new/etc/a root/etc/a
+touch -r new/etc/made root/etc/made
 
 # the way back changes the same files
 run "$INSTALL" rollback --root root
