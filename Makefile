@@ -203,6 +203,14 @@ vm:
 	@$(again) all
 	@OUT=$(OUT) tools/vm.sh
 
+dist:
+	@tools/setup.sh build
+	@OUT=$(OUT) J=$(J) tools/dist.sh
+
+deb:
+	@tools/setup.sh build deb
+	@OUT=$(OUT) J=$(J) tools/dist.sh deb
+
 repro:
 	@tools/setup.sh build test
 	@$(again) all
@@ -239,11 +247,12 @@ help:
 	@echo 'make bench               the figures that the texts quote'
 	@echo 'make vm                  a whole system in a virtual machine: rescue, power cuts, quotas, casefold (by hand)'
 	@echo 'make repro TREES=DIR     the same bytes in every way to build them'
+	@echo 'make dist, make deb      source tarball, programs and checksums; Debian packages too'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]'
 	@echo 'make clean               remove $(OUT)'
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs crash lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs crash dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests) -name '*.d' -type f 2>/dev/null)
