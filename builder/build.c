@@ -310,6 +310,19 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 	return rc == 0 || e->code == DRAY_E_SIGNAL ? rc : dray_wrap(e, "the new bundle does not read back");
 }
 
+/* a list of a hundred thousand paths takes a while to be packed */
+static int
+attach_upstream(const struct build_opts *o, const struct build_result *r, struct build_notes *notes, struct dray_err *e)
+{
+	struct tool_progress p;
+	int rc;
+
+	tool_progress_begin(&p, o->common, "attach", 0);
+	rc = build_fbsd_notes(r->target, o->level, notes, e);
+	tool_progress_end(&p, rc == 0);
+	return rc;
+}
+
 static int
 load_keys(const struct build_opts *o, struct dray_key **keys, struct dray_err *e)
 {
@@ -345,7 +358,7 @@ run_into(struct build_opts *o, struct build_result *r, struct build_temp *t, str
 	if (!o->no_cache && build_places_cache(o, &r->cache, e) != 0)
 		goto out;
 	if (build_notes_load(o->notes.v, o->notes.n, &notes, e) != 0 || load_all(o, r, e) != 0 ||
-	    (o->with_upstream && build_fbsd_notes(r->target, o->level, &notes, e) != 0))
+	    (o->with_upstream && attach_upstream(o, r, &notes, e) != 0))
 		goto out;
 	r->n_notes = notes.n;
 	describe(o, r, d);
