@@ -22,7 +22,7 @@ struct inst_front {
 	struct inst_policy policy;	/* plan, apply */
 	const char *profile, *policy_file;	/* ... and what it is read from: --profile, --policy */
 	bool conflict_texts;		/* conflicts: what cannot be merged is wanted with markers */
-	bool decided;			/* plan, apply: decisions of the state count */
+	bool decided;			/* plan, apply: decisions of the state count, and are not read yet */
 	struct tool_list symlinks;
 	bool no_owner, owner;		/* --no-owner, --owner; policy.no_owner is what comes of them and of the record */
 	const char *components, *without;	/* --components, --without; policy.absent and fresh come of them and of the record */

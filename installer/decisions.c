@@ -39,7 +39,7 @@ open_state(const struct inst_front *f, bool make, struct inst_decisions *d, stru
 		return 0;
 	if ((r = inst_private_dir(f->st.dir, INST_DECISIONS_DIR, make, &d->dir, e)) == 1)
 		d->dir = -1;
-	return r < 0 ? -1 : 0;
+	return r < 0 ? dray_wrap(e, "the decisions in %s", d->folder) : 0;
 }
 
 static int

@@ -115,7 +115,10 @@ inst_front_state(struct inst_front *f, bool write, struct dray_err *e)
 	f->st.listener = &f->listener;
 	if (inst_anchor_load(&f->st, &f->anchor, e) != 0)
 		return -1;
-	return f->decided && f->policy.decided == NULL ? inst_decisions_join(f, e) : 0;
+	if (!f->decided)
+		return 0;
+	f->decided = false;	/* once: a plan holds on to its rules */
+	return inst_decisions_join(f, e);
 }
 
 /* a state folder that only root can read: what it knows is left out, and that is said */

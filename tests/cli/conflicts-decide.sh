@@ -295,3 +295,10 @@ conflicts etc/a --take mine
 want_status 2
 tree_seen root >now
 want_same snap now
+# another folder in its place
+rm -r root/var/lib/dray/decisions && ln -s "$T/mine" root/var/lib/dray/decisions
+run "$INSTALL" plan up.dray --root root --keyring ops.pub
+want_status 22
+want_text 'the decisions in root/var/lib/dray/decisions/: decisions is not a directory'
+conflicts etc/a --take mine
+want_status 22
