@@ -32,6 +32,7 @@ static const struct { const char *name; uint64_t size; } sizes[] = {
 struct folder {
 	const char *path;	/* as given */
 	dev_t dev;
+	ino_t ino;
 	uint64_t room;		/* bytes free at the start; of the first folder on a file system alone */
 	size_t pays;		/* that folder */
 };
@@ -95,6 +96,16 @@ count_volumes(struct split *s, struct dray_err *e)
 	return 0;
 }
 
+/* by any name: what an earlier splitting left there would be the new volumes themselves, by the other name */
+static bool
+is_known(const struct split *s, const struct stat *st)
+{
+	for (size_t i = 0; i < s->n_folders; i++)
+		if (s->folders[i].dev == st->st_dev && s->folders[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
 static int
 look_at_folders(struct split *s, struct dray_err *e)
 {
@@ -113,7 +124,10 @@ look_at_folders(struct split *s, struct dray_err *e)
 			return dray_fail_errno(e, "folder %s", q);
 		if (!S_ISDIR(st.st_mode))
 			return dray_fail(e, DRAY_E_USAGE, "%s is no folder", q);
+		if (is_known(s, &st))
+			continue;
 		f->dev = st.st_dev;
+		f->ino = st.st_ino;
 		if (!dray_mul(vfs.f_bavail, vfs.f_frsize, &f->room))
 			f->room = UINT64_MAX;
 		f->pays = s->n_folders;

@@ -152,6 +152,16 @@ want_text 'is there already, and more of them' err
 run "$DRAY" split up.dray --size 24k -d cut2 --replace
 want_status 0
 [ "$(cd cut2 && echo *)" = 'up.part1of4 up.part2of4 up.part3of4 up.part4of4' ] && ok 'four volumes' || fail "cut2: $(ls cut2)"
+# one folder by several names is one: what was just written there is not what an earlier splitting left
+ln -s cut2 cut2-link
+for again in '24k -d cut2 -d ./cut2 -d cut2-link' '20k -d cut2 -d cut2'; do
+	# shellcheck disable=SC2086
+	run "$DRAY" split up.dray --size $again --replace
+	want_status 0
+	no_text ' -d ' out
+	run "$INSTALL" verify cut2 --keyring ops.pub
+	want_status 0
+done
 for bad in '--size 1G:fits as it is: nothing to split' '--size 100:--size takes fat32, dvd or a number of bytes from 1024 on' \
     ':say how large a volume may be: --size fat32' '--size 1024 -d nowhere:folder nowhere: no such file or directory'; do
 	# shellcheck disable=SC2086
