@@ -1,6 +1,8 @@
 /*
  * cmd_join.c - dray join: volumes as one file again, every byte of it checked. The installer does not need that.
  */
+#include <sys/stat.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +113,20 @@ tell(const struct join *j, const struct dray_bundle *b, struct dray_err *e)
 	return 0;
 }
 
+/* that would be one file in the place of a volume, which the same command then finds no more */
+static bool
+is_volume(const struct join *j, const struct tool_media *m)
+{
+	struct stat out, st;
+
+	if (stat(j->out, &out) != 0)
+		return false;
+	for (uint32_t i = 0; i < m->volumes.n; i++)
+		if (fstat(m->v[i].fd, &st) == 0 && st.st_dev == out.st_dev && st.st_ino == out.st_ino)
+			return true;
+	return false;
+}
+
 static int
 run(struct join *j, struct dray_err *e)
 {
@@ -129,6 +145,9 @@ run(struct join *j, struct dray_err *e)
 		o.volumes = tool_media_volumes(&m);
 		if (o.volumes == NULL) {
 			dray_fail(e, DRAY_E_USAGE, "is one file already: nothing to join");
+		} else if (is_volume(j, &m)) {
+			dray_fail(e, DRAY_E_USAGE, "the file to write is one of its volumes");
+			dray_hint(e, "give it another name: -o FILE");
 		} else if (dray_bundle_open(-1, &o, &b, e) == 0 && write_out(j, b, e) == 0) {
 			rc = tell(j, b, e);
 		}

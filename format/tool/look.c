@@ -260,6 +260,9 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 	} else if ((rc = dray_crypto_init(&e)) == 0 && (rc = tool_media_open(path, &dirs, &m, &e)) == 0) {
 		o.volumes = tool_media_volumes(&m);
 		rc = look(m.fd, &o, &e);
+		/* which of the volumes to copy again is not to be seen from where the damage is */
+		if (rc != 0 && look == tool_verify && o.volumes != NULL && e.code == DRAY_E_FORMAT)
+			tool_media_check(&m, &common, &e);
 	} else if (look == tool_verify) {
 		tool_media_check(&m, &common, &e);
 	}

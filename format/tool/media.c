@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "media_in.h"
 
 #define CHECK_BYTES (size_t)(1 << 20)
+#define OTHER_FILES 1024u
 #define NAME_CAP DRAY_QUOTE_CAP(255)
 
 static const char *
@@ -146,12 +148,28 @@ incomplete(const struct tool_media *m, struct dray_err *e)
 		if (!whole(&m->parts[i]))
 			return dray_hint(e, "%s has %" PRIu64 " of %" PRIu64 " bytes: copy it again", name_of(&m->parts[i], name),
 			    m->parts[i].size, DRAY_VOLUME_HEAD + m->parts[i].head.len);
+	if (m->shut != NULL)
+		return dray_hint(e, "%s cannot be opened: permission denied; it may be the one",
+		    dray_quote(m->shut, strlen(m->shut), name, sizeof(name)));
 	for (i = 0; i < m->n_parts; i++)
 		if ((i < m->first || i >= m->end) && m->parts[i].volume)
 			return dray_hint(e, "%s is of another %s; name the folder where the right one is: --dir DIR",
 			    name_of(&m->parts[i], name),
 			    memcmp(m->parts[i].head.id, m->parts[m->first].head.id, 32) == 0 ? "splitting of it" : "bundle");
 	return dray_hint(e, "name the folder where it is: --dir DIR");
+}
+
+/* each volume stays open; the usual limit is for less than there may be, and may be raised up to another one */
+static void
+raise_limit(uint32_t count)
+{
+	const rlim_t want = (rlim_t)count + OTHER_FILES;
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >= want)
+		return;
+	r.rlim_cur = r.rlim_max == RLIM_INFINITY || r.rlim_max > want ? want : r.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &r);	/* refused: too many open files is told where it happens */
 }
 
 static int
@@ -165,6 +183,7 @@ open_volumes(struct tool_media *m, struct dray_err *e)
 		return incomplete(m, e);
 	if ((v = calloc(count, sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
+	raise_limit(count);
 	m->v = v;
 	m->volumes = (struct dray_volumes){ .v = v, .total = m->parts[m->first].head.total };
 	for (size_t i = m->first; i < m->end; i++) {
@@ -312,5 +331,6 @@ tool_media_close(struct tool_media *m)
 	for (size_t i = 0; i < m->n_parts; i++)
 		free(m->parts[i].path);
 	free(m->parts);
+	free(m->shut);
 	*m = (struct tool_media){ .fd = -1 };
 }

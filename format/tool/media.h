@@ -26,6 +26,7 @@ struct tool_media {
 	struct dray_volume *v;		/* what volumes points to */
 	struct tool_part *parts;	/* all that were found: by id, cut, number, path; none if a file was named and is one */
 	size_t n_parts, cap_parts;
+	char *shut;			/* the first file that could not be looked at for want of rights; else NULL */
 	size_t first, end;		/* parts[first .. end): the volumes that were chosen, with copies of the same */
 };
 
@@ -45,7 +46,7 @@ const struct dray_volumes *tool_media_volumes(const struct tool_media *m);
 void tool_media_close(struct tool_media *m);
 
 /**
- * tool_media_check - after a failure for want of volumes: compare those that are here with their own headers and list
+ * tool_media_check - after a failure that may come from bad copies: compare the volumes with their own headers and list
  * them on stdout. It finds bad copies; it proves nothing about who made them.
  * Errors: DRAY_E_FORMAT: one is damaged; else @e is left as it was, and so is the failure it tells of.
  */

@@ -129,13 +129,15 @@ each_name(struct tool_media *m, DIR *d, const char *dir, struct dray_err *e)
 	while (errno = 0, (de = readdir(d)) != NULL) {
 		if (de->d_name[0] == '.' || fstatat(dirfd(d), de->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 			continue;
-		/* what cannot be opened is no part that could be used: if it is one, it will be missed by its number */
-		if ((fd = openat(dirfd(d), de->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
-			continue;
-		rc = asprintf(&path, "%s%s%s", dir, slash, de->d_name);
-		if (rc == -1) {
-			close(fd);
+		if (asprintf(&path, "%s%s%s", dir, slash, de->d_name) == -1)
 			return dray_fail(e, DRAY_E_IO, "out of memory");
+		/* what cannot be opened is no part that could be used: if it is one, it will be missed by its number */
+		if ((fd = openat(dirfd(d), de->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1) {
+			if (m->shut == NULL && errno == EACCES)
+				m->shut = path;
+			else
+				free(path);
+			continue;
 		}
 		rc = tool_media_look(m, fd, path, false, e);
 		close(fd);

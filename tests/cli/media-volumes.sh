@@ -61,6 +61,13 @@ run "$DRAY" join up.dray -o no.dray
 want_status 2
 want_text 'is one file already: nothing to join' err
 
+# not in the place of one of them
+cp s1/up.part1of6 keep1
+run "$DRAY" join s1 -d s2 -d s3 -o s1/../s1/up.part1of6
+want_status 2
+want_text 'the file to write is one of its volumes' err
+want_same s1/up.part1of6 keep1
+
 # missing, by number; the plan touches nothing
 rm -rf root && cp -a old root
 tree_snapshot root >before
@@ -91,8 +98,28 @@ printf 'X' | dd of=s2/some-name bs=1 seek=5000 conv=notrunc 2>/dev/null
 run "$INSTALL" verify s2 --keyring ops.pub
 refused 31 's2/some-name is damaged' 'copy it again'
 run "$INSTALL" verify s1 -d s2 -d s3 --keyring ops.pub
-refused 31
+refused 31 's2/some-name is damaged' 'copy it again'
+want_text 'volume 1 of 6: s1/up.part1of6: as it was cut' out
 cp keep s2/some-name
+
+# one that may not be read is told with the number that is missed
+if is_root; then
+	chmod 0 s2/some-name
+	run as_nobody "$INSTALL" verify s1 -d s2 -d s3 --keyring ops.pub
+	refused 31 'volume 2 of 6 of bundle' 's2/some-name cannot be opened: permission denied'
+	chmod 644 s2/some-name
+fi
+
+# more volumes than files may be open by the usual limit: it is raised where it may be, and told where it may not
+mkdir many
+run "$DRAY" split up.dray --size 1024 -d many -q
+want_status 0
+run sh -c 'ulimit -Sn 64 && exec "$@"' sh "$INSTALL" verify many --keyring ops.pub
+want_status 0
+run sh -c 'ulimit -n 64 && exec "$@"' sh "$INSTALL" verify many --keyring ops.pub
+want_status 1
+want_text 'too many open files' err
+want_text 'raise the limit of open files (ulimit -n)' err
 
 # a header that cannot be is no volume: its number is missed
 cp keep s2/some-name && printf '\377' | dd of=s2/some-name bs=1 seek=20 conv=notrunc 2>/dev/null
