@@ -204,7 +204,7 @@ join(struct comparing *c, struct dray_err *e)
 	while (i < l->n || row < rows) {
 		struct pair *pr = &c->pairs[c->n_pairs];
 		const char *path = NULL;
-		struct dray_entry en;
+		struct dray_entry en = { .target = DRAY_NONE };
 		size_t len = 0;
 		int cmp = 1;
 

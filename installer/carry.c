@@ -13,6 +13,7 @@
 #include "installer/kept.h"
 #include "installer/stage.h"
 #include "installer/switch.h"
+#include "installer/theirs.h"
 #include "installer/validate.h"
 #include "installer/work.h"
 
@@ -257,6 +258,7 @@ static int
 open_tx(struct inst_carry *a, struct dray_err *e)
 {
 	return open_earlier(a, e) != 0 || stopped(e) != 0 || inst_tx_create(&a->f.st, a->p, &a->tx, e) != 0 ||
+	    inst_theirs_keep(a->tx, a->p, a->f.b, e) != 0 ||
 	    inst_evidence_stage(&a->f.st, a->tx, a->p, &a->f.policy, a->f.b, e) != 0 ? -1 : 0;
 }
 

@@ -15,11 +15,13 @@
 #include "dray/num.h"
 
 #include "installer/conflicts.h"
+#include "installer/theirs.h"
 
 struct found {			/* one of both kinds */
 	char *path;
 	size_t len;
-	char *at;		/* mine: where it lies; NULL: theirs */
+	char *at;		/* where it lies; NULL: theirs, in the bundle alone */
+	bool theirs;
 	uint8_t sha256[32];	/* theirs: its content, if it is a file of the release at all */
 	bool gone;		/* theirs: the release has nothing there */
 };
@@ -67,23 +69,28 @@ listing_free(struct listing *l)
 	*l = (struct listing){ .f = l->f };
 }
 
-/* where the slot lies, as a person names it; malloc'ed */
+/* what lies in the transaction's folder, as a person names it; malloc'ed */
+static char *
+tx_path(const struct listing *l, const char *name)
+{
+	const char *root = strcmp(l->f->root, "/") == 0 ? "" : l->f->root;
+	char *p;
+
+	return asprintf(&p, "%s/%s/tx/%06u/%s", root, l->f->st.rel, (unsigned)l->tx->number, name) == -1 ? NULL : p;
+}
+
+/* where the slot lies, the same way */
 static char *
 slot_path(const struct listing *l, const struct inst_op *op)
 {
 	const struct inst_slots *s = &l->tx->slots[op->site];
 	const char *root = strcmp(l->f->root, "/") == 0 ? "" : l->f->root;
 	char slot[24], *p;
-	size_t cap = strlen(root) + strlen(l->f->st.rel) + s->len + 100;
 
-	if ((p = malloc(cap)) == NULL)
-		return NULL;
 	inst_tx_slot(op->slot, slot);
 	if (op->site == 0)
-		snprintf(p, cap, "%s/%s/tx/%06u/%s", root, l->f->st.rel, (unsigned)l->tx->number, slot);
-	else
-		snprintf(p, cap, "%s/%.*s/.dray/%s/%s", root, (int)s->len, s->path, s->token, slot);
-	return p;
+		return tx_path(l, slot);
+	return asprintf(&p, "%s/%.*s/.dray/%s/%s", root, (int)s->len, s->path, s->token, slot) == -1 ? NULL : p;
 }
 
 /* what was edited here and lies in a slot now */
@@ -117,6 +124,7 @@ add_row(struct listing *l, const struct dray_index *ix, const struct dray_ev_row
 	struct dray_content content = { .sha256 = NULL };
 	struct dray_state s = { .type = DRAY_ABSENT };
 	struct dray_entry en;
+	char name[INST_THEIRS_NAME];
 	struct found *one;
 
 	if (row->change != '.' || row->before.type != DRAY_FILE || at == DRAY_NONE)
@@ -130,9 +138,13 @@ add_row(struct listing *l, const struct dray_index *ix, const struct dray_ev_row
 		return 0;
 	if ((one = add(l, row->path, row->len, e)) == NULL)
 		return -1;
+	one->theirs = true;
 	one->gone = content.sha256 == NULL;
-	if (content.sha256 != NULL)
-		memcpy(one->sha256, content.sha256, 32);
+	if (one->gone)
+		return 0;
+	memcpy(one->sha256, content.sha256, 32);
+	if (inst_theirs_kept(l->tx, content.sha256, name) && (one->at = tx_path(l, name)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
 	return 0;
 }
 
@@ -197,13 +209,14 @@ say(const struct listing *l)
 
 		dray_quote(x->path, x->len, q, sizeof(q));
 		if (x->at != NULL)
-			inst_say(f, "  %s: edited here, replaced; lies in %s", q, dray_quote(x->at, strlen(x->at), at, sizeof(at)));
+			inst_say(f, "  %s: %s in %s", q, x->theirs ? "what is here stayed; the release's lies" :
+			    "edited here, replaced; lies", dray_quote(x->at, strlen(x->at), at, sizeof(at)));
 		else
 			inst_say(f, "  %s: what is here stayed; %s", q, x->gone ? "the release has no such file" : "the release's was not taken");
-		theirs |= x->at == NULL;
+		theirs |= x->at == NULL && !x->gone;
 	}
 	if (theirs)
-		inst_say(f, "  (the release's are in its bundle: dray extract)");
+		inst_say(f, "  (those of the release are in its bundle: dray extract)");
 }
 
 static void
@@ -219,10 +232,10 @@ tell(const struct listing *l, struct dray_json *a)
 		dray_json_set_int(one, "generation", l->tx->number);
 		dray_json_set_str(one, "version", l->tx->to.version);
 		dray_json_set_path(one, "path", x->path, x->len);
-		dray_json_set_str(one, "side", x->at != NULL ? "mine" : "theirs");
+		dray_json_set_str(one, "side", x->theirs ? "theirs" : "mine");
 		if (x->at != NULL)
 			dray_json_set_path(one, "at", x->at, strlen(x->at));
-		else if (!x->gone)
+		if (x->theirs && !x->gone)
 			dray_json_set_str(one, "sha256", dray_hex(x->sha256, sizeof(x->sha256), hex));
 	}
 }

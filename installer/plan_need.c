@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dray/merge3.h"
 #include "dray/num.h"
 
 #include "installer/planning.h"
@@ -184,6 +185,33 @@ inst_ballast(uint64_t names_added)
 	return plus(names_added > UINT64_MAX / 4096 ? UINT64_MAX : names_added * 4096, 1024 * 1024);
 }
 
+/* the release's texts that are kept beside edits that stay: theirs.c */
+static void
+need_theirs(const struct inst_planning *pl, uint32_t content)
+{
+	struct inst_site *root = &pl->plan->sites[0];
+	struct dray_content c;
+
+	dray_index_content(pl->ix, content, &c);
+	if (c.recipe_count == 0 || c.size > DRAY_MERGE3_MAX_BYTES)
+		return;
+	root->need_bytes = plus(root->need_bytes, rounded(c.size, root->fs.block));
+	root->need_inodes = plus(root->need_inodes, 1);
+}
+
+static void
+need_all_theirs(const struct inst_planning *pl)
+{
+	struct dray_state s;
+
+	for (size_t i = 0; i < pl->n; i++)
+		if (pl->items[i].note == INST_NOTE_MINE + 1 && inst_item_target(pl, &pl->items[i], &s) && s.type == DRAY_FILE)
+			need_theirs(pl, s.content);
+	for (size_t i = 0; i < pl->plan->n_merges; i++)
+		if (pl->plan->merges[i].result == INST_MERGED_USED)
+			need_theirs(pl, pl->plan->merges[i].theirs);
+}
+
 /* what the journal takes on the root's own file system, and the ballast on each */
 static void
 need_room(struct inst_planning *pl)
@@ -206,6 +234,7 @@ need_room(struct inst_planning *pl)
 	root->need_bytes = plus(root->need_bytes, plus(STATE_BYTES, rounded(p->list_len, root->fs.block)));
 	root->need_bytes = plus(root->need_bytes, rounded(dray_bundle_head_len(pl->b), root->fs.block));
 	root->need_bytes = plus(root->need_bytes, rounded(own_size(), root->fs.block));
+	need_all_theirs(pl);
 	for (size_t i = 0; i < p->n_sites; i++) {
 		struct inst_site *site = &p->sites[i];
 

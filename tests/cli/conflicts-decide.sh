@@ -168,7 +168,9 @@ grep -aq '"action":"use"' e && ok 'the decision is in the evidence' || fail 'no 
 run "$INSTALL" conflicts --list --root root
 want_status 0
 want_text '  etc/b: edited here, replaced; lies in root/var/lib/dray/tx/' out
-want_text '  etc/a: what is here stayed; the release' out
+want_text "  etc/a: what is here stayed; the release's lies in root/var/lib/dray/tx/" out
+at=$(sed -n 's/^  etc\/a: .* lies in //p' out)
+want_same new/etc/a "$at"
 at=$(sed -n 's/^  etc\/c: .* lies in //p' out)
 want_same before/etc/c "$at"
 run "$INSTALL" conflicts --list --root root --json
