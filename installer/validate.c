@@ -3,7 +3,6 @@
  */
 #include <sys/stat.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +84,7 @@ judge(const struct inst_state *s, struct inst_merge *m, const char *file, const 
 {
 	char how[80], q[700], said[900];
 	struct words w = { .text = NULL };
-	struct inst_program p = { .rootfd = o->here ? -1 : s->root, .timeout_s = TIMEOUT_S, .stop = o->stop };
+	struct inst_program p = { .rootfd = o->here ? -1 : s->root, .timeout_s = TIMEOUT_S, .stop = o->stop, .confine = !o->here };
 	struct inst_ran ran;
 	size_t from;
 	int rc = split(m->rule, path, &w, e);
@@ -114,26 +113,33 @@ judge(const struct inst_state *s, struct inst_merge *m, const char *file, const 
 	return 0;
 }
 
+/* in a folder of its own: what the program leaves beside the copy, or puts in its place, goes with it */
 static int
 one(const struct inst_state *s, const struct inst_tx *tx, const struct inst_plan *p, struct inst_merge *m,
-    const struct inst_validate *o, int dir, size_t *failed, struct dray_err *e)
+    const struct inst_validate *o, size_t *failed, struct dray_err *e)
 {
 	char leaf[DRAY_NAME_MAX + 1], file[DRAY_QUOTE_CAP(120)], path[2 * DRAY_PATH_MAX];
+	struct dray_err ignored = { .code = DRAY_OK }, *of;
 	struct dray_entry en;
+	int dir = -1, rc;
 	size_t up;
-	int rc;
 
 	dray_index_entry(p->ix, m->row, &en);
 	for (up = en.len; up > 0 && en.path[up - 1] != '/'; up--)
 		;
 	memcpy(leaf, en.path + up, en.len - up);	/* a part has at most 255 bytes */
 	leaf[en.len - up] = '\0';
-	rc = show(s, tx, m, leaf, dir, path, sizeof(path), e);
 	dray_quote(en.path, en.len, file, sizeof(file));
+	if (mkdirat(tx->dir, FOLDER, 0700) == -1 ||
+	    (dir = openat(tx->dir, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return dray_fail_errno(e, "make a folder for checks");
+	rc = show(s, tx, m, leaf, dir, path, sizeof(path), e);
+	close(dir);
 	if (rc == 0)
 		rc = judge(s, m, file, o, path, failed, e);
-	if (unlinkat(dir, leaf, 0) == -1 && errno != ENOENT && rc == 0)
-		rc = dray_fail_errno(e, "delete a copy that was checked");
+	of = rc == 0 && *failed == 0 ? e : &ignored;	/* what failed before is what is told */
+	if (inst_rmtree(tx->dir, FOLDER, of) != 0 && of == e)
+		rc = dray_wrap(e, "delete the folder for checks");
 	return rc;
 }
 
@@ -156,25 +162,14 @@ int
 inst_validate_merges(const struct inst_state *s, const struct inst_tx *tx, struct inst_plan *p,
     const struct inst_validate *o, struct dray_err *e)
 {
-	size_t failed = 0, n = 0;
-	int dir = -1, rc = 0;
+	size_t failed = 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < p->n_merges; i++)
+	for (size_t i = 0; i < p->n_merges && rc == 0; i++)
 		if (checked(&p->merges[i]) && !o->here && !o->chroot)
 			p->merges[i].check = INST_CHECK_NO_CHROOT;
-		else
-			n += checked(&p->merges[i]);
-	if (n == 0)
-		return 0;
-	if (mkdirat(tx->dir, FOLDER, 0700) == -1 ||
-	    (dir = openat(tx->dir, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
-		return dray_fail_errno(e, "make a folder for checks");
-	for (size_t i = 0; i < p->n_merges && rc == 0; i++)
-		if (checked(&p->merges[i]))
-			rc = one(s, tx, p, &p->merges[i], o, dir, &failed, e);
-	close(dir);
-	if (unlinkat(tx->dir, FOLDER, AT_REMOVEDIR) == -1 && rc == 0 && failed == 0)
-		rc = dray_fail_errno(e, "delete the folder for checks");
+		else if (checked(&p->merges[i]))
+			rc = one(s, tx, p, &p->merges[i], o, &failed, e);
 	if (rc != 0 || failed == 0)
 		return rc;
 	if (failed > 1)

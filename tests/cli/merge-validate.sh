@@ -5,10 +5,12 @@ key
 
 mkdir -p old/etc old/bin old/var/lib old/dev old/tmp
 for f in etc/good etc/bad etc/plain; do seq 1 30 >old/$f; done
-# a shell of its own, as the programs of a tree are run in it
-sh=$(readlink -f /bin/sh)
-cp "$sh" old/bin/sh
-ldd "$sh" | grep -o '/[^ )]*' | while read -r lib; do mkdir -p "old${lib%/*}" && cp -L "$lib" "old$lib"; done
+# a shell of its own and some more, as the programs of a tree are run in it
+for name in sh mkdir rm setsid sleep; do
+	prog=$(readlink -f "$(command -v $name)")
+	cp "$prog" old/bin/$name
+	ldd "$prog" | grep -o '/[^ )]*' | while read -r lib; do mkdir -p "old${lib%/*}" && cp -L "$lib" "old$lib"; done
+done
 cat >old/bin/check <<'P'
 #!/bin/sh
 read -r first && exit 9		# nothing to read on standard input
@@ -18,8 +20,14 @@ while read -r line; do
 	bad) echo "$2: line bad is wrong" >&2 && exit 3 ;;
 	hang)
 		( while :; do read -r none; done ) &
-		echo "$$ $!" >/tmp/pids
+		echo yes >/tmp/hangs
 		while :; do :; done
+		;;
+	litter)		# as cap_mkdb does, and worse
+		echo made >"$2.db"
+		rm "$2" && mkdir "$2" && echo more >"$2/more"
+		setsid sleep 600 >/dev/null 2>&1 &
+		exit 0
 		;;
 	esac
 done <"$2"
@@ -82,19 +90,50 @@ want_text '"check":"passed","path":"etc/good"' out
 rm root/tmp/asked
 run "$INSTALL" rollback --root root
 want_status 0
+# processes in the tree: all that a check has started, whatever number it has in a namespace of its own
+inside() {
+	for p in /proc/[0-9]*; do
+		[ "$(readlink "$p/root" 2>/dev/null)" != "$T/root" ] || echo "${p#/proc/}"
+	done
+}
+gone() {	# what has been killed takes a moment
+	n=0
+	while [ -n "$(inside)" ] && [ $n -lt 100 ]; do sleep 0.1 && n=$((n + 1)); done
+	[ -z "$(inside)" ] && ok 'no process of it is left' || fail "left: $(inside)"
+}
+end_all() {
+	for p in $(inside); do kill -KILL "$p" 2>/dev/null; done
+}
+# what a check leaves beside its copy, or in its place, goes with it, and so does what it has started
+touch -r root/tmp tmp.time
+sed -i 's/^5$/litter/' root/etc/good
+sed -i 's/^5$/litter/' root/etc/plain
+printf '%s\n' 'etc/bad mine' 'etc/* merge validate "/bin/check -t %f"' >litter.policy
+run "$INSTALL" apply up.dray --root root --keyring ops.pub --policy litter.policy --allow-chroot
+want_status 0
+want_text '  etc/good: passed its check' out
+want_text '  etc/plain: passed its check' out
+sed 's/^1$/one/; s/^5$/litter/' new/etc/good >want
+want_same want root/etc/good
+[ -z "$(find root/var/lib/dray -name check)" ] && ok 'nothing is left of it' || fail 'a folder of checks is left'
+if unshare -mpni true 2>/dev/null; then gone; fi
+end_all
+run "$INSTALL" rollback --root root
+want_status 0
+touch -r tmp.time root/tmp
 # killed in a check: nothing live was changed, and the next run cleans up
-sed -i 's/^5$/hang/' root/etc/good
+sed -i 's/^litter$/hang/' root/etc/good
 cp -a root hanging
 "$INSTALL" apply up.dray --root root --keyring ops.pub --policy check.policy --allow-chroot >out 2>err </dev/null &
 pid=$!
-until [ -s root/tmp/pids ]; do
+until [ -s root/tmp/hangs ]; do
 	kill -0 $pid 2>/dev/null || break
 done
 kill -KILL $pid
 wait $pid 2>/dev/null
-for p in $(cat root/tmp/pids); do kill -KILL "$p"; done
+end_all
 [ -n "$(find root/var/lib/dray -name check)" ] && ok 'it was in a check' || fail 'it was in no check'
-rm root/tmp/pids && touch -r hanging/tmp root/tmp
+rm root/tmp/hangs && touch -r hanging/tmp root/tmp
 run "$INSTALL" resume --root root
 want_status 0
 [ -z "$(find root/var/lib/dray -name check)" ] && ok 'nothing is left of it' || fail 'a folder of checks is left'
@@ -102,18 +141,11 @@ same_tree hanging root
 # a signal ends a check that hangs, and all that it has started
 "$INSTALL" apply up.dray --root root --keyring ops.pub --policy check.policy --allow-chroot >out 2>err </dev/null &
 pid=$!
-until [ -s root/tmp/pids ]; do
+until [ -s root/tmp/hangs ]; do
 	kill -0 $pid 2>/dev/null || break
 done
 kill -TERM $pid
 wait $pid
 ended $? 'apply, interrupted in a check'
 want_status 40
-lives() {	# PID: and is no zombie that init has not fetched yet
-	[ -e "/proc/$1/stat" ] && case $(sed 's/.*) //' "/proc/$1/stat") in Z*) false ;; esac
-}
-for p in $(cat root/tmp/pids); do
-	n=0
-	while lives "$p" && [ $n -lt 100 ]; do sleep 0.1 && n=$((n + 1)); done
-	lives "$p" && fail "process $p is left" || ok "process $p is gone"
-done
+gone
