@@ -29,14 +29,16 @@ decided(const struct inst_conflicts *c, const struct inst_merge *m)
 	return r == NULL || r->action == DRAY_ACT_MERGE || r->action == DRAY_ACT_KEEP_METADATA ? NULL : r;
 }
 
-/* a conflict that a merge has nothing to do with */
+/* what else is in the way of the path: a conflict that a merge has nothing to do with, or it cannot be changed at all */
 static const struct inst_note *
-other_conflict(const struct inst_conflicts *c, const char *path, size_t len)
+other_hindrance(const struct inst_conflicts *c, const char *path, size_t len)
 {
-	for (size_t i = 0; i < c->plan->n_notes; i++)
-		if (c->plan->notes[i].kind == INST_NOTE_CONFLICT && c->plan->notes[i].len == len &&
-		    memcmp(c->plan->notes[i].path, path, len) == 0)
-			return &c->plan->notes[i];
+	for (size_t i = 0; i < c->plan->n_notes; i++) {
+		const struct inst_note *n = &c->plan->notes[i];
+
+		if ((n->kind == INST_NOTE_CONFLICT || n->kind == INST_NOTE_BLOCKED) && n->len == len && memcmp(n->path, path, len) == 0)
+			return n;
+	}
 	return NULL;
 }
 
@@ -56,8 +58,10 @@ inst_conflicts_find(const struct inst_conflicts *c, const char *path, struct dra
 			return &c->plan->merges[i];
 	}
 	dray_quote(path, len, q, sizeof(q));
-	if ((other = other_conflict(c, path, len)) == NULL) {
+	if ((other = other_hindrance(c, path, len)) == NULL) {
 		dray_fail(e, DRAY_E_USAGE, "%s is no conflict between this bundle and %s", q, c->f.root);
+	} else if (other->kind == INST_NOTE_BLOCKED) {
+		dray_fail(e, DRAY_E_SYSTEM, "%s cannot be changed here, so nothing can be decided: it %s", q, other->why);
 	} else {
 		dray_fail(e, DRAY_E_USAGE, "%s is a conflict of another kind: %s", q, other->why);
 		dray_hint(e, "plan says how it can be settled");
@@ -151,40 +155,59 @@ list_text(struct inst_conflicts *c, bool done)
 	}
 }
 
+/* what the list cannot know is no reason to call it empty */
+static int
+verdict(const struct inst_conflicts *c, size_t left, size_t all, struct dray_err *e)
+{
+	const size_t n = c->plan->blocked;
+
+	if (left > 0) {
+		dray_fail(e, DRAY_E_CONFLICT, "%zu of %zu conflict%s undecided", left, all, all == 1 ? "" : "s");
+		return dray_hint(e, "with PATH and --take mine, --take theirs, --show or --edit; nothing was changed");
+	}
+	if (n == 0)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "%zu path%s cannot be changed here, and so %s not looked at for conflicts", n, n == 1 ? "" : "s",
+	    n == 1 ? "was" : "were");
+	return dray_hint(e, "plan tells them and why; make these places fit to be changed and run it again");
+}
+
 static int
 list(struct inst_conflicts *c, struct dray_err *e)
 {
 	struct dray_err printing = { .code = DRAY_OK };
 	size_t left = 0, all = 0;
 	struct dray_json *o;
+	int rc;
 
 	for (size_t i = 0; i < c->plan->n_merges; i++) {
 		all += c->plan->merges[i].result == INST_MERGED_CONFLICT;
 		left += c->plan->merges[i].result == INST_MERGED_CONFLICT && decided(c, &c->plan->merges[i]) == NULL;
 	}
-	if (left > 0) {
-		dray_fail(e, DRAY_E_CONFLICT, "%zu of %zu conflict%s undecided", left, all, all == 1 ? "" : "s");
-		dray_hint(e, "with PATH and --take mine, --take theirs, --show or --edit; nothing was changed");
-	}
+	rc = verdict(c, left, all, e);
 	if (c->f.common.json) {
 		o = dray_json_new_obj();
 		list_json(c, o);
 		dray_json_set_int(o, "undecided", (int64_t)left);
-		if (left > 0)
+		dray_json_set_bool(o, "partial", c->plan->partial);
+		if (rc != 0)
 			inst_json_error(&c->f, o, e);
 		if (tool_json(o, &printing) != 0) {
 			*e = printing;
 			return -1;
 		}
-		return left > 0 ? -1 : 0;
+		return rc;
 	}
 	list_text(c, true);
 	list_text(c, false);
 	if (c->plan->conflicts > all)
 		inst_say(&c->f, "%zu conflict%s of another kind; plan tells", c->plan->conflicts - all, c->plan->conflicts - all == 1 ? " is" : "s are");
-	if (left > 0)
+	if (c->plan->partial)
+		inst_say(&c->f, "some paths cannot be read by this user, and were not looked at; plan tells");
+	if (rc != 0)
 		return -1;
-	inst_say(&c->f, all == 0 ? "no file was edited here and changed by the release so that they cannot be merged" : "all of them are decided");
+	inst_say(&c->f, "%s", all > 0 ? "all of them are decided" : c->plan->partial ? "no other file is in conflict" :
+	    "no file was edited here and changed by the release so that they cannot be merged");
 	inst_say_command(&c->f, "next", "plan", NULL);
 	return 0;
 }

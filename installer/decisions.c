@@ -103,7 +103,7 @@ as_pattern(const char *path, size_t len, char *out)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		if (strchr(" \t\r*?[\\#", path[i]) != NULL)
+		if (strchr(" \t\r*?[\\#", path[i]) != NULL || (i == 0 && path[i] == '{'))	/* which would begin JSON */
 			out[n++] = '\\';
 		out[n++] = path[i];
 	}

@@ -221,18 +221,19 @@ for f in "$odd" "$nl"; do
 	echo old >"acc/old/etc/$f"
 	echo new >"acc/new/etc/$f"
 done
+echo old >'acc/old/{odd' && echo new >'acc/new/{odd'
 find acc -exec touch -h -d @1700000000 {} +
-run "$DRAY" build --from acc/old --to acc/new --product acc --version 2 --counter 2 --config 'etc/**' --key ops.key -o acc.dray
+run "$DRAY" build --from acc/old --to acc/new --product acc --version 2 --counter 2 --config 'etc/**' --config '{odd' --key ops.key -o acc.dray
 need_status 0
 cp -a acc/old acc/root
 echo 'me:x:1000:1000:::' >>acc/root/etc/passwd
 sed -i '1i web:x:7:7:::' acc/root/etc/group
-echo mine | tee "acc/root/etc/$odd" >"acc/root/etc/$nl"
+echo mine | tee "acc/root/etc/$odd" "acc/root/{odd" >"acc/root/etc/$nl"
 run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub
 want_status 20
 want_text '  etc/group: 1 place where both changed it: two names got the same number' out
 no_text etc/passwd out
-run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub --take mine etc/group "etc/$odd"
+run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub --take mine etc/group "etc/$odd" '{odd'
 want_status 0
 run "$INSTALL" conflicts acc.dray --root acc/root --keyring ops.pub --take theirs "etc/$nl"
 want_status 2
@@ -240,9 +241,37 @@ want_text 'etc/new\x0aline cannot stand in a line'
 printf '%s\n' '{"dray_policy": 1, "rules": [{"path": "etc/new\nline", "action": "theirs"}]}' >nl.json
 run "$INSTALL" apply acc.dray --root acc/root --keyring ops.pub --policy nl.json
 want_status 0
-[ "$(cat "acc/root/etc/$odd" "acc/root/etc/$nl")" = "$(printf 'mine\nnew')" ] && ok 'odd names' || fail 'odd names'
+[ "$(cat "acc/root/etc/$odd" 'acc/root/{odd' "acc/root/etc/$nl")" = "$(printf 'mine\nmine\nnew')" ] && ok 'odd names' || fail 'odd names'
 printf 'root:x:0:0:::\ngames:x:5:5:::\nntp:x:7:7:::\nme:x:1000:1000:::\n' >want.passwd
 want_same want.passwd acc/root/etc/passwd
+
+# what could not be looked at is not called free of conflicts
+rm -rf root && cp -a before root
+mkdir -p root/var/lib/dray && chmod 700 root/var/lib/dray
+if is_root && chattr +i root/etc/a 2>/dev/null; then
+	run setpriv --bounding-set=-linux_immutable "$INSTALL" conflicts up.dray --root root --keyring ops.pub
+	want_status 20
+	run setpriv --bounding-set=-linux_immutable "$INSTALL" conflicts up.dray --root root --keyring ops.pub --take mine etc/b etc/c etc/blob 'etc/odd name#*'
+	want_status 0
+	run setpriv --bounding-set=-linux_immutable "$INSTALL" conflicts up.dray --root root --keyring ops.pub
+	want_status 22
+	want_text '1 path cannot be changed here, and so was not looked at for conflicts'
+	no_text 'all of them are decided' out
+	run setpriv --bounding-set=-linux_immutable "$INSTALL" conflicts up.dray --root root --keyring ops.pub --json
+	want_status 22
+	want_text '"partial":false' out
+	run setpriv --bounding-set=-linux_immutable "$INSTALL" conflicts up.dray --root root --keyring ops.pub --take mine etc/a
+	want_status 22
+	want_text 'etc/a cannot be changed here, so nothing can be decided: it is immutable'
+	chattr -i root/etc/a
+fi
+rm -rf part && cp -a before part
+if is_root; then
+	chmod -R go+rX part old new && chmod 000 part/etc/a && chmod 644 up.dray ops.pub
+	run as_nobody "$INSTALL" conflicts up.dray --root part --keyring ops.pub
+	want_status 20
+	want_text 'some paths cannot be read by this user, and were not looked at' out
+fi
 
 # the next release: mine and theirs go on, a text is asked for anew because it was for that release
 rm -rf root && cp -a other root
