@@ -2,6 +2,7 @@
  * merges.c - a file that was edited here and that the release changes: the edit goes into the release's text, line by line, or
  * it is a conflict. Source: spec/cli.md, "Merging".
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,8 @@ read_mine(struct inst_planning *pl, struct worker *w, const struct inst_item *it
 	if ((rc = inst_where_parent(pl->plan, false, &w->walk, &en, &dir, leaf, e)) != 0)
 		return rc < 0 ? -1 : dray_fail(e, DRAY_E_DRIFT, "went away while the plan was being made");
 	if ((fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) == -1)
-		return dray_fail_errno(e, "open");
+		return errno == ENOENT || inst_no_file(errno) ? dray_fail(e, DRAY_E_DRIFT, "went away while the plan was being made") :
+		    dray_fail_errno(e, "open");
 	if (!dray_pread_whole(fd, mine->p, mine->len, 0) || dray_sha256_once(w->h, mine->p, mine->len, sum, e) != 0 ||
 	    memcmp(sum, inst_item_sum(pl->ix, it), sizeof(sum)) != 0)
 		rc = dray_fail(e, DRAY_E_DRIFT, "changed while it was being read");

@@ -189,7 +189,7 @@ inst_carry_go_on(struct inst_carry *a, struct dray_err *e)
 	    (unsigned)a->f.common.jobs, e)) != 0) {
 		if (e->code == DRAY_E_DRIFT) {
 			e->hint[0] = '\0';
-			dray_hint(e, "nothing was changed; make it what it was, or go back with rollback and plan again");
+			dray_hint(e, "nothing was changed; put the very same file back, or go back with rollback and plan again");
 		}
 		return -1;
 	}

@@ -157,3 +157,24 @@ run "$INSTALL" rollback --root root
 echo 'usr/program merge' >one.policy
 refused apply up.dray --root root --keyring ops.pub --policy one.policy
 want_text 'usr/program edited here, changed by the release: the bundle carries no former text'
+
+# a file that goes away after the plan has looked at it and before it is read to be merged is a change meanwhile. One file alone,
+# and no state, so that one thread opens the same files in each run
+if command -v strace >/dev/null; then
+	mkdir -p one/old/etc one/new/etc
+	seq 1 30 | tee one/old/etc/near >one/new/etc/near
+	sed -i 's/^20$/twenty/' one/new/etc/near
+	run "$DRAY" build --from one/old --to one/new --product one --version 2 --counter 2 --config etc --key ops.key -o one.dray
+	need_status 0
+	cp -a one/old one/root && sed -i 's/^1$/one/' one/root/etc/near
+	plan() {	# STRACE-OPTION...
+		run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=openat "$@" "$INSTALL" plan one.dray --root one/root \
+		    --keyring ops.pub -j1
+	}
+	plan
+	want_status 0
+	n=$(grep -n '"near", ' trace | sed -n '2s/:.*//p')
+	plan -e "inject=openat:error=ENOENT:when=${n:-0}"
+	want_status 24
+	want_text 'etc/near: went away while the plan was being made'
+fi

@@ -87,7 +87,7 @@ echo mine >root/usr/bin/a
 apply up.dray --phase world
 want_status 24
 want_text 'usr/bin/a changed since the plan was made'
-want_text 'hint: nothing was changed; make it what it was, or go back with rollback and plan again'
+want_text 'hint: nothing was changed; put the very same file back, or go back with rollback and plan again'
 cat a.was >root/usr/bin/a && touch -r a.was root/usr/bin/a
 echo mine >root/gone/mine
 apply up.dray
