@@ -107,30 +107,63 @@ none_yet(struct dray_err *e)
 	struct dray_err no = { .code = DRAY_OK };
 	struct dray_keyring *k = NULL;
 	const char *usual = tool_keyring_usual();
-	bool empty;
+	bool bad;
 
 	if (usual == NULL)
 		return 0;
 	/* a folder without keys is none: it is removed, and made again */
-	empty = dray_keyring_load(&usual, 1, false, &k, &no) != 0 && strcmp(usual, TOOL_KEYRING_DIR) == 0 && rmdir(usual) == 0;
+	bad = dray_keyring_load(&usual, 1, false, &k, &no) != 0;
 	dray_keyring_free(k);
-	if (empty)
+	if (bad && strcmp(usual, TOOL_KEYRING_DIR) == 0 && rmdir(usual) == 0)
 		return 0;
+	if (bad) {
+		dray_fail(e, DRAY_E_SYSTEM, "%s is there, and no keyring can be made of it: %s", usual, no.text);
+		return dray_hint(e, "look at what is in it; remove it if nobody needs it, and try again");
+	}
 	dray_fail(e, DRAY_E_SYSTEM, "this system has its keys already, in %s", usual);
 	return dray_hint(e, "dray-install trust show lists them; who may change them is for those to say who run this system");
+}
+
+/* who may write there may change whom this system trusts */
+static int
+ours_alone(int dir, const char *path, struct dray_err *e)
+{
+	struct stat st;
+
+	if (fstat(dir, &st) != 0)
+		return dray_fail_errno(e, "look at %s", path);
+	if ((st.st_uid == 0 || st.st_uid == geteuid()) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	dray_fail(e, DRAY_E_SYSTEM, "%s belongs to uid %lu with mode %04o: others could change whom this system trusts", path,
+	    (unsigned long)st.st_uid, (unsigned)(st.st_mode & 07777));
+	return dray_hint(e, "chown root and chmod 755 it, look at what is in it, and try again");
+}
+
+static int
+open_folder(int at, const char *name, const char *path, int flags, int *dir, struct dray_err *e)
+{
+	if (mkdirat(at, name, 0755) != 0 && errno != EEXIST)
+		return dray_fail_errno(e, "make %s", path);
+	if ((*dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags)) == -1)
+		return dray_fail_errno(e, "open %s", path);
+	return ours_alone(*dir, path, e);
 }
 
 static int
 keep(const char *name, const uint8_t *text, size_t len, struct dray_err *e)
 {
-	int dir, rc;
+	mode_t mask = umask(022);	/* as the programs that will read it need it */
+	int etc = -1, dir = -1, rc = -1;
 
-	if ((mkdir(FOLDER, 0755) != 0 && errno != EEXIST) || (mkdir(TOOL_KEYRING_DIR, 0755) != 0 && errno != EEXIST))
-		return dray_fail_errno(e, "make %s", TOOL_KEYRING_DIR);
-	if ((dir = open(TOOL_KEYRING_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
-		return dray_fail_errno(e, "open %s", TOOL_KEYRING_DIR);
-	rc = inst_write_file(dir, name, text, len, 0644, e);
-	close(dir);
+	/* the folder may be a symlink of the administrator's, to where configuration lies */
+	if (open_folder(AT_FDCWD, FOLDER, FOLDER, 0, &etc, e) == 0 &&
+	    open_folder(etc, "keyring.d", TOOL_KEYRING_DIR, O_NOFOLLOW, &dir, e) == 0)
+		rc = inst_write_file(dir, name, text, len, 0644, e);
+	umask(mask);
+	if (dir != -1)
+		close(dir);
+	if (etc != -1)
+		close(etc);
 	return rc;
 }
 

@@ -75,3 +75,27 @@ want_status 0
 want_text "\"sha256\":\"$whole\"" out
 in_jail verify up.dray
 want_status 0
+
+# where others may write, nothing becomes trusted; what is no keyring is not said to hold keys
+rm -rf jail/etc/dray && mkdir jail/etc/dray
+for bad in 'chmod 775' 'chmod 757' 'chown 1000'; do
+	chmod 755 jail/etc/dray && chown 0 jail/etc/dray && $bad jail/etc/dray
+	tree_snapshot jail/etc/dray >before
+	in_jail trust init ops.pub --fingerprint "$print"
+	want_status 22
+	want_text '/etc/dray belongs to uid ' err
+	want_text 'others could change whom this system trusts' err
+	want_unchanged jail/etc/dray before
+done
+chmod 755 jail/etc/dray && chown 0 jail/etc/dray && mkdir jail/etc/dray/keyring.d && touch jail/etc/dray/keyring.d/README
+tree_snapshot jail >before
+in_jail trust init ops.pub --fingerprint "$print"
+refused 22 '/etc/dray/keyring.d is there, and no keyring can be made of it: '
+want_text 'no file NAME.pub in this folder' err
+rm -rf jail/etc/dray
+ran='trust init with umask 077'
+(umask 077 && chroot jail /dray-install trust init ops.pub --fingerprint "$print") >out 2>err
+ended $? "$ran"
+want_status 0
+[ "$(stat -c %a jail/etc/dray jail/etc/dray/keyring.d jail/etc/dray/keyring.d/ops.pub | tr '\n' ' ')" = '755 755 644 ' ] &&
+    ok 'all may read it' || fail "modes: $(stat -c %a jail/etc/dray/keyring.d/*)"
