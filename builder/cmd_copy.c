@@ -70,6 +70,14 @@ there(const struct copy *c, const char *name, size_t len, const char *end)
 	return path;
 }
 
+static void
+line(FILE *f, const char *verb, const char *name)
+{
+	fprintf(f, "    ./dray-install %-6s %s", verb, name[0] == '-' ? "./" : "");
+	tool_shell_print(f, name);
+	fputc('\n', f);
+}
+
 /* what a person at the machine reads first: which bundle this is, and what to type */
 static int
 write_sheet(const struct copy *c, const struct dray_bundle *b, struct item *it, struct dray_err *e)
@@ -89,14 +97,17 @@ write_sheet(const struct copy *c, const struct dray_bundle *b, struct item *it, 
 	for (unsigned i = 0; i < s->n; i++)
 		fprintf(f, "signed with the key %s\n", dray_fingerprint(s->sigs[i].key, print));
 	if (s->n == 0)
-		fprintf(f, "not signed\n");
+		fprintf(f, "not signed yet: no machine takes it like that\n");
 	fprintf(f, "\nThis sheet proves nothing: whoever can write to the medium can write it too. The machine checks\n"
-	    "the signature with a key that it knows from elsewhere. In this folder, as root:\n\n"
-	    "    ./dray-install verify %s\n    ./dray-install plan   %s\n    ./dray-install apply  %s\n\n"
-	    "A machine that trusts no key yet is told one, from elsewhere, with its fingerprint: dray-install trust init.\n"
+	    "the signature with a key that it knows from elsewhere. In this folder, as root:\n\n");
+	line(f, "verify", name);
+	line(f, "plan", name);
+	line(f, "apply", name);
+	fprintf(f, "\nA machine that trusts no key yet is told one, from elsewhere, with its fingerprint: dray-install trust init.\n"
 	    "plan changes nothing. "
-	    "To go back: dray-install rollback. If the system does not start: spec/recovery-card.md.\n"
-	    "A medium that does not allow programs to run: copy dray-install to the machine first.\n", q, q, q);
+	    "To go back: dray-install rollback. If the system does not start: ./dray-install help recovery\n"
+	    "prints what to do then; read or print it before.\n"
+	    "A medium that does not allow programs to run: copy dray-install to the machine first.\n");
 	if (fclose(f) != 0)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	it->len = len;
@@ -354,6 +365,8 @@ tell(const struct copy *c, const struct dray_bundle *b, struct dray_err *e)
 		return 0;
 	for (size_t i = 0; i < c->n; i++)
 		printf("%s: %s%s\n", quoted(c->v[i].path, q), tool_human(c->v[i].len, h), c->v[i].there ? ", was there" : "");
+	if (dray_bundle_slot(b)->n == 0)
+		printf("it is not signed yet: no machine takes it like that (dray sign)\n");
 	if (!c->check)
 		printf("written and flushed; not read back (--check does)\n");
 	else if (c->past_cache)

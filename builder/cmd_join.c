@@ -108,8 +108,10 @@ tell(const struct join *j, const struct dray_bundle *b, struct dray_err *e)
 	if (j->common.quiet)
 		return 0;
 	dray_quote(j->out, strlen(j->out), q, sizeof(q));
-	printf("%s: %s, every byte as it was signed over; who signed it was not asked\nnext: dray verify %s --keyring ops.pub\n",
-	    q, tool_human(dray_bundle_desc(b)->length, h), q);
+	printf("%s: %s, every byte as it was signed over; who signed it was not asked\nnext: dray verify ", q,
+	    tool_human(dray_bundle_desc(b)->length, h));
+	tool_shell_print(stdout, j->out);
+	printf(" --keyring ops.pub\n");
 	return 0;
 }
 

@@ -303,10 +303,13 @@ tell(const struct split *s, const struct dray_bundle *b, struct dray_err *e)
 	for (uint32_t i = 0; i < s->count; i++)
 		printf("%s: %s\n", dray_quote(s->paths[i], strlen(s->paths[i]), q, sizeof(q)),
 		    tool_human(DRAY_VOLUME_HEAD + volume_len(s, i), h));
-	printf("next: dray-install verify %s --keyring ops.pub",
-	    dray_quote(s->paths[0], strlen(s->paths[0]), q, sizeof(q)));
-	for (size_t i = 1; i < s->n_folders; i++)
-		printf(" -d %s", dray_quote(s->folders[i].path, strlen(s->folders[i].path), q, sizeof(q)));
+	printf("next: dray-install verify ");
+	tool_shell_print(stdout, s->paths[0]);
+	printf(" --keyring ops.pub");
+	for (size_t i = 1; i < s->n_folders; i++) {
+		printf(" -d ");
+		tool_shell_print(stdout, s->folders[i].path);
+	}
 	putchar('\n');
 	return 0;
 }

@@ -350,9 +350,11 @@ report_text(const struct build_opts *o, const struct build_result *r)
 		    "installs where those are as they were released; plan names each one that\n"
 		    "is not, and then nothing is changed (exit 20). Config files have full copies.\n", r->packed->n_only);
 	if (r->n_signed == 0)
-		printf("next: dray sign %s --key ops.key\n", quoted);
+		printf("next: dray sign ");
 	else
-		printf("next: dray-install plan %s --root DIR --keyring ops.pub\n", quoted);
+		printf("next: dray-install plan ");
+	tool_shell_print(stdout, o->output);
+	printf(r->n_signed == 0 ? " --key ops.key\n" : " --root DIR --keyring ops.pub\n");
 }
 
 int

@@ -15,7 +15,7 @@ static void
 add_word(char **text, const char *word, bool quote)
 {
 	size_t len = *text == NULL ? 0 : strlen(*text);
-	size_t need = len + strlen(word) * 4 + 4;
+	size_t need = len + 1 + TOOL_SHELL_CAP(strlen(word));
 	char *p;
 
 	if ((p = realloc(*text, need)) == NULL) {
@@ -27,21 +27,10 @@ add_word(char **text, const char *word, bool quote)
 	p += len;
 	if (len > 0)
 		*p++ = ' ';
-	quote = quote && (word[0] == '\0' || strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789_-+=.,:/@%") != strlen(word));
 	if (quote)
-		*p++ = '\'';
-	for (; *word != '\0'; word++) {
-		if (quote && *word == '\'') {
-			memcpy(p, "'\\'", 3);
-			p += 3;
-		}
-		/* a control character would act on the terminal; the command is for reading, then */
-		*p++ = (unsigned char)*word < 32 || *word == 127 ? '?' : *word;
-	}
-	if (quote)
-		*p++ = '\'';
-	*p = '\0';
+		tool_shell(word, p);
+	else
+		memcpy(p, word, strlen(word) + 1);
 }
 
 /* an option that was given, with its value */

@@ -335,7 +335,9 @@ tool_info(int fd, const struct tool_look *o, struct dray_err *e)
 		print_signers(b, checked);
 		if (!checked)
 			printf("nothing of this is proven: signatures were not checked (no --keyring)\n");
-		printf("next: %s verify %s --keyring ops.pub\n", tool_prog, quoted);
+		printf("next: %s verify ", tool_prog);
+		tool_shell_print(stdout, o->name);
+		printf(" --keyring ops.pub\n");
 	}
 	dray_bundle_close(b);
 	return rc;
@@ -408,7 +410,9 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 		print_checked(b);
 		if (proof != NULL)
 			tool_upstream_print(proof);
-		printf("next: dray-install plan %s --root DIR --keyring ops.pub\n", quoted);
+		printf("next: dray-install plan ");
+		tool_shell_print(stdout, o->name);
+		printf(" --root DIR --keyring ops.pub\n");
 	}
 	dray_fbsd_proof_free(proof);
 	dray_bundle_close(b);

@@ -85,6 +85,37 @@ tool_json(struct dray_json *v, struct dray_err *e)
 }
 
 const char *
+tool_shell(const char *word, char *dst)
+{
+	const bool quote = word[0] == '\0' || strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_-+=.,:/@%") != strlen(word);
+	char *p = dst;
+
+	if (quote)
+		*p++ = '\'';
+	for (; *word != '\0'; word++) {
+		if (*word == '\'') {
+			memcpy(p, "'\\'", 3);
+			p += 3;
+		}
+		*p++ = (unsigned char)*word < 32 || *word == 127 ? '?' : *word;
+	}
+	if (quote)
+		*p++ = '\'';
+	*p = '\0';
+	return dst;
+}
+
+void
+tool_shell_print(FILE *f, const char *word)
+{
+	char *p = malloc(TOOL_SHELL_CAP(strlen(word))), cut[DRAY_QUOTE_CAP(255)];
+
+	fputs(p == NULL ? dray_quote(word, strlen(word), cut, sizeof(cut)) : tool_shell(word, p), f);
+	free(p);
+}
+
+const char *
 tool_human(uint64_t bytes, char out[32])
 {
 	static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };

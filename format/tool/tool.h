@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "dray/err.h"
 #include "dray/json.h"
@@ -60,6 +61,17 @@ int tool_error(const struct tool_common *c, const char *what, const struct dray_
 
 /** tool_json - print a document and a newline on stdout, free it; Return: 0, or 1 when stdout failed */
 int tool_json(struct dray_json *v, struct dray_err *e);
+
+/**
+ * tool_shell - @word as a shell reads it back: in '' when it holds anything but plain characters
+ * @dst: at least TOOL_SHELL_CAP(strlen(word)) bytes
+ * A control character becomes "?", it would act on the terminal; the command is for reading then. Return: @dst.
+ */
+const char *tool_shell(const char *word, char *dst);
+#define TOOL_SHELL_CAP(len) ((size_t)(len) * 4 + 3)
+
+/** tool_shell_print - the same on @f; with no memory for it as dray_quote has it, cut */
+void tool_shell_print(FILE *f, const char *word);
 
 /** tool_human - "1.3 GB", "512 bytes" (powers of 1000) */
 const char *tool_human(uint64_t bytes, char out[32]);

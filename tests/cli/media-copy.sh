@@ -31,6 +31,36 @@ no_leftover stick
 run sh -c 'cd stick && ./dray-install verify up.dray --keyring ../ops.pub'
 want_status 0
 
+# names as people have them: what is printed and what the sheet says can be typed
+mkdir 'USB DISK' && cp up.dray "./-it's; up.dray"
+run "$DRAY" copy "./-it's; up.dray" 'USB DISK'
+want_status 0
+want_text "./dray-install verify ./'-it'\\''s; up.dray'" "USB DISK/-it's; up.txt"
+want_text './dray-install help recovery' "USB DISK/-it's; up.txt"
+grep '^    ./dray-install verify' "USB DISK/-it's; up.txt" >typed
+run sh -c 'line=$(cat typed); cd "USB DISK" && eval "$line --keyring ../ops.pub"'
+want_status 0
+run sh -c 'cd "USB DISK" && ./dray-install help recovery'
+want_status 0
+rm 'USB DISK'/*.dray
+run "$DRAY" split up.dray --size 1M -d 'USB DISK'
+want_status 0
+want_text "next: dray-install verify 'USB DISK/up.part1of4' --keyring ops.pub" out
+run "$DRAY" join 'USB DISK/up.part3of4' -o 'USB DISK/a b'
+want_status 0
+want_text "next: dray verify 'USB DISK/a b' --keyring ops.pub" out
+run "$INSTALL" info 'USB DISK/a b'
+want_text "next: dray-install verify 'USB DISK/a b' --keyring ops.pub" out
+run "$INSTALL" verify 'USB DISK/a b' --keyring ops.pub
+want_text "next: dray-install plan 'USB DISK/a b' --root DIR" out
+run "$DRAY" build --from old --to new --product demo --version 1.1 --counter 2 -o 'USB DISK/no key'
+want_status 0
+want_text "next: dray sign 'USB DISK/no key' --key ops.key" out
+run "$DRAY" copy 'USB DISK/no key' stick
+want_status 0
+want_text 'it is not signed yet: no machine takes it like that' out
+rm stick/no*
+
 # once more: nothing to write, but all is read back
 tree_snapshot stick >before
 run "$DRAY" copy up.dray stick --check --json

@@ -1,5 +1,5 @@
 /*
- * test_tool_say.c - sizes for people, signals.
+ * test_tool_say.c - sizes for people, words for a shell, signals.
  */
 #include <sys/wait.h>
 
@@ -26,6 +26,20 @@ sizes_are_told_for_people(void)
 	CHECK_STR(tool_human(999950, text), "1.0 MB");
 	CHECK_STR(tool_human(1300000000, text), "1.3 GB");
 	CHECK_STR(tool_human(UINT64_MAX, text), "18.4 EB");
+}
+
+static void
+words_are_quoted_for_a_shell(void)
+{
+	char text[TOOL_SHELL_CAP(20)];
+
+	CHECK_STR(tool_shell("/mnt/a-b_c.dray", text), "/mnt/a-b_c.dray");
+	CHECK_STR(tool_shell("", text), "''");
+	CHECK_STR(tool_shell("USB DISK/$x;y", text), "'USB DISK/$x;y'");
+	CHECK_STR(tool_shell("it's", text), "'it'\\''s'");
+	CHECK_STR(tool_shell("a\nb\033c\177", text), "'a?b?c?'");
+	CHECK_STR(tool_shell("''''''''''''''''''''", text),
+	    "''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''\\'''");
 }
 
 static void
@@ -57,6 +71,7 @@ int
 main(void)
 {
 	RUN(sizes_are_told_for_people);
+	RUN(words_are_quoted_for_a_shell);
 	RUN(the_first_signal_is_remembered);
 	return test_done();
 }
