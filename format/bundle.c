@@ -128,6 +128,10 @@ take_json(struct dray_bundle *b, struct dray_err *e)
 
 	if (dray_bundle_read(b, 0, head, sizeof head, e) != 0)
 		return e->code == DRAY_E_FORMAT ? told_short(b, e) : -1;
+	if (dray_volume_begins(head)) {
+		dray_fail(e, DRAY_E_FORMAT, "a volume of a bundle, not a whole one");
+		return dray_hint(e, "dray join makes one file of its volumes");
+	}
 	if (dray_tar_check(head, "dray.json", DRAY_DESC_MAX_BYTES, &size, e) != 0)
 		return dray_wrap(e, "not a dray bundle, or its start is damaged");
 	if (!dray_fit(size, &b->json_len) || (b->json = malloc(b->json_len + 1)) == NULL)

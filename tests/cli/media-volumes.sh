@@ -61,6 +61,15 @@ run "$DRAY" join up.dray -o no.dray
 want_status 2
 want_text 'is one file already: nothing to join' err
 
+# where only a whole bundle will do, that is told
+for c in 'copy s1/up.part1of6 s2' 'split s1/up.part1of6 --size 1k -d s2' 'sign s1/up.part1of6 --key ops.key'; do
+	# shellcheck disable=SC2086
+	run "$DRAY" $c
+	want_status 31
+	want_text 'a volume of a bundle, not a whole one' err
+	want_text 'dray join makes one file of its volumes' err
+done
+
 # not in the place of one of them
 cp s1/up.part1of6 keep1
 run "$DRAY" join s1 -d s2 -d s3 -o s1/../s1/up.part1of6
