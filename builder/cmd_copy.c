@@ -73,7 +73,7 @@ there(const struct copy *c, const char *name, size_t len, const char *end)
 static void
 line(FILE *f, const char *verb, const char *name)
 {
-	fprintf(f, "    ./dray-install %-6s %s", verb, name[0] == '-' ? "./" : "");
+	fprintf(f, "    ./dray-install %-6s ", verb);
 	tool_shell_print(f, name);
 	fputc('\n', f);
 }

@@ -251,7 +251,13 @@ tell(const struct start *s, struct dray_err *e)
 		printf("%s, %s: a throw-away key\n", s->key, s->pub);
 		printf("%s: bundle 1.0 -> 1.1, %s\n  id %s\n", s->bundle, tool_human(dray_bundle_desc(b)->length, h),
 		    dray_fingerprint(dray_bundle_id(b), print));
-		printf("next: dray-install plan %s \\\n    --root %s --keyring %s\n", s->bundle, s->old, s->pub);
+		printf("next: dray-install plan ");
+		tool_shell_print(stdout, s->bundle);
+		printf(" \\\n    --root ");
+		tool_shell_print(stdout, s->old);
+		printf(" --keyring ");
+		tool_shell_print(stdout, s->pub);
+		putchar('\n');
 		dray_bundle_close(b);
 	}
 	close(fd);
@@ -279,7 +285,7 @@ run(struct start *s, struct dray_err *e)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	if (dray_crypto_init(e) != 0 || make_tree(s->old, false, &s->files[0], e) != 0 ||
 	    make_tree(s->new, true, &s->files[1], e) != 0 || make_key(s, e) != 0 || build(s, e) != 0 || edit(s->old, e) != 0)
-		return -1;
+		return dray_hint(e, "what was made until then stays: remove the folder before the next try");
 	return s->common.quiet ? 0 : tell(s, e);
 }
 

@@ -107,11 +107,12 @@ tool_shell(const char *word, char *dst)
 }
 
 void
-tool_shell_print(FILE *f, const char *word)
+tool_shell_print(FILE *f, const char *path)
 {
-	char *p = malloc(TOOL_SHELL_CAP(strlen(word))), cut[DRAY_QUOTE_CAP(255)];
+	char *p = malloc(TOOL_SHELL_CAP(strlen(path))), cut[DRAY_QUOTE_CAP(255)];
 
-	fputs(p == NULL ? dray_quote(word, strlen(word), cut, sizeof(cut)) : tool_shell(word, p), f);
+	fputs(path[0] == '-' ? "./" : "", f);
+	fputs(p == NULL ? dray_quote(path, strlen(path), cut, sizeof(cut)) : tool_shell(path, p), f);
 	free(p);
 }
 

@@ -70,8 +70,11 @@ int tool_json(struct dray_json *v, struct dray_err *e);
 const char *tool_shell(const char *word, char *dst);
 #define TOOL_SHELL_CAP(len) ((size_t)(len) * 4 + 3)
 
-/** tool_shell_print - the same on @f; with no memory for it as dray_quote has it, cut */
-void tool_shell_print(FILE *f, const char *word);
+/**
+ * tool_shell_print - a path, the same way, on @f; one that looks like an option with "./" before it
+ * Where memory is short: as dray_quote has it, cut.
+ */
+void tool_shell_print(FILE *f, const char *path);
 
 /** tool_human - "1.3 GB", "512 bytes" (powers of 1000) */
 const char *tool_human(uint64_t bytes, char out[32]);

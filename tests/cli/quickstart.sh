@@ -59,6 +59,23 @@ same_tree demo/old before
 run as "$DRAY" quickstart demo
 want_status 2
 want_text 'cannot make demo: it is there already'
+# what it says next can be typed, whatever the folder is called
+mkdir odd
+for name in 'a b;c' -x; do
+	run sh -c 'cd odd && exec "$@"' sh "$DRAY" quickstart -- "$name"
+	want_status 0
+	sed -n '/^next: /,$s/^next: dray-install/"$0"/p; /^    --root/p' "$T/out" >typed
+	run sh -c 'cd odd && eval "$(cat ../typed)"' "$INSTALL"
+	want_status 0
+	want_text 'demo 1.1 (release counter 2) on ' "$T/out"
+done
+# stopped half-way: what is left is told
+if command -v strace >/dev/null; then
+	run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=symlink,symlinkat \
+	    -e inject=symlink,symlinkat:error=ENOSPC "$DRAY" quickstart half
+	want_status 21
+	want_text 'hint: what was made until then stays: remove the folder before the next try' err
+fi
 # two machines make the same trees, and but for the key the same bundle
 run as "$DRAY" quickstart again
 want_status 0
