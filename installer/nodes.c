@@ -7,7 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/digest.h"
+
 #include "installer/planning.h"
+
+/*
+ * names of one file in the release that become the same merged text stay one file, whatever becomes of the others: all that
+ * are like the first of them, by whose entry the release names the group
+ */
+static uint32_t
+merged_group(const struct inst_planning *pl, const struct inst_item *it, const struct dray_state *s)
+{
+	uint32_t first = s->link == 0 ? DRAY_NONE : pl->at[s->link - 1];
+
+	if (first == DRAY_NONE || !pl->items[first].merged ||
+	    memcmp(inst_merge_of(pl->plan, &pl->items[first])->sha256, inst_merge_of(pl->plan, it)->sha256, DRAY_SHA256_LEN) != 0)
+		return 0;
+	return dray_index_rows(pl->ix, DRAY_T_ENTRIES) + s->link;
+}
 
 static int
 make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
@@ -40,7 +57,7 @@ make_nodes(struct inst_planning *pl, const uint32_t *op_of, struct dray_err *e)
 		if (node->op == DRAY_NONE)
 			return dray_fail(e, DRAY_E_IO, "internal: an object to make without an operation that brings it");
 		node->entry = it->row;
-		node->group = s.type == DRAY_FILE && !it->merged ? s.link : 0;
+		node->group = s.type != DRAY_FILE ? 0 : it->merged ? merged_group(pl, it, &s) : s.link;
 		node->merge = it->merged ? inst_rare(it)->merge : 0;
 		if (it->own_attrs) {
 			p->owned[p->n_owned++] = (struct inst_owned){ .uid = it->uid, .gid = it->gid, .mode = it->mode };

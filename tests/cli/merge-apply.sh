@@ -158,6 +158,41 @@ echo 'usr/program merge' >one.policy
 refused apply up.dray --root root --keyring ops.pub --policy one.policy
 want_text 'usr/program edited here, changed by the release: the bundle carries no former text'
 
+# names of one file that become one text stay one file; those that become two texts are two files
+mkdir -p links/old/etc links/old/var/lib
+for f in both apart; do
+	seq 1 30 >links/old/etc/$f
+	ln links/old/etc/$f links/old/etc/$f.too
+done
+cp -a links/old links/new
+for f in both apart; do
+	sed 's/^20$/twenty/' links/old/etc/$f >text
+	cat text >links/new/etc/$f
+done
+find links -exec touch -h -d @1700000000 {} +
+run "$DRAY" build --from links/old --to links/new --product links --version 2 --counter 2 --config etc --key ops.key -o links.dray
+need_status 0
+cp -a links/old links/root
+sed 's/^1$/one/' links/old/etc/both >text
+cat text >links/root/etc/both
+sed -i 's/^1$/one/' links/root/etc/apart
+sed -i 's/^1$/two/' links/root/etc/apart.too
+cp -a links/root links/before
+run "$INSTALL" apply links.dray --root links/root --keyring ops.pub
+want_status 0
+sed 's/^1$/one/' links/new/etc/both >want
+want_same want links/root/etc/both
+[ links/root/etc/both -ef links/root/etc/both.too ] && ok 'one file' || fail 'two files where the release has one'
+[ "$(stat -c %h links/root/etc/both)" = 2 ] && ok 'of two names' || fail 'another name of it'
+sed 's/^1$/two/' links/new/etc/apart >want
+want_same want links/root/etc/apart.too
+[ links/root/etc/apart -ef links/root/etc/apart.too ] && fail 'one file where there are two texts' || ok 'two files'
+run "$INSTALL" check --root links/root
+want_status 0
+run "$INSTALL" rollback --root links/root
+want_status 0
+same_tree links/before links/root
+
 # a file that goes away after the plan has looked at it and before it is read to be merged is a change meanwhile. One file alone,
 # and no state, so that one thread opens the same files in each run
 if command -v strace >/dev/null; then
