@@ -308,20 +308,15 @@ static int
 put(struct copy *c, const struct item *it, uint8_t *mine, uint8_t *theirs, struct dray_err *e)
 {
 	struct build_temp t;
-	mode_t mask;
 	int rc;
 
 	if ((rc = build_temp_open(it->path, &t, e)) == 0) {
+		t.runs = it->runs;
 		if ((rc = write_bytes(c, it, t.fd, mine, e)) == 0 && c->check)
 			rc = read_back(c, it, t.dir, t.name, mine, theirs, e);
 		if (rc == 0)
 			rc = build_temp_commit(&t, e);
 		build_temp_drop(&t);
-	}
-	if (rc == 0 && it->runs) {
-		mask = umask(0);
-		umask(mask);
-		(void)chmod(it->path, 0777 & ~mask);	/* FAT knows no such bit, and lets everything run or nothing */
 	}
 	return rc;
 }

@@ -115,7 +115,8 @@ build_temp_commit(struct build_temp *t, struct dray_err *e)
 	int lock, rc;
 
 	umask(mask);
-	if (fchmod(t->fd, 0666 & ~mask) != 0)
+	/* FAT that somebody else mounted: its modes are those of the mount, and nobody else's to set */
+	if (fchmod(t->fd, (t->runs ? 0777 : 0666) & ~mask) != 0 && errno != EPERM && errno != EOPNOTSUPP)
 		return dray_fail_errno(e, "cannot be written");
 	if (fsync(t->fd) != 0)
 		return dray_fail_errno(e, "cannot be written");

@@ -18,6 +18,7 @@ struct build_temp {
 	const char *final;	/* borrowed; as the user gave it */
 	char name[64];		/* beneath dir */
 	const char *leaf;	/* last part of final */
+	bool runs;		/* a program: set it before the commit */
 	size_t removed;		/* files that killed builds had left in the folder */
 };
 
@@ -36,7 +37,7 @@ int build_temp_failed(const char *dir, struct dray_err *e);
  */
 DRAY_MUST_CHECK int build_temp_open(const char *path, struct build_temp *t, struct dray_err *e);
 
-/** build_temp_commit - mode by the umask, synced, renamed to its final name, folder synced; closes */
+/** build_temp_commit - mode by the umask where modes are ours to set, synced, renamed to its final name, folder synced; closes */
 DRAY_MUST_CHECK int build_temp_commit(struct build_temp *t, struct dray_err *e);
 
 /** build_temp_drop - close and remove; harmless after a commit */

@@ -113,6 +113,19 @@ run "$INSTALL" verify stick --keyring ops.pub
 want_status 31
 rm -f stick/up.dray stick/up.txt
 
+# modes that are not ours to set are no failure, and are set on the file that was written, not by a name that others may take
+run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=fchmod,chmod,fchmodat -e inject=fchmod:error=EPERM \
+    "$DRAY" copy up.dray stick --replace
+want_status 0
+want_same stick/up.dray up.dray
+rm stick/dray-install
+run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=fchmod,chmod,fchmodat "$DRAY" copy up.dray stick --replace
+want_status 0
+no_text ' chmod(' trace
+no_text ' fchmodat(' trace
+[ -x stick/dray-install ] && ok 'the installer runs' || fail 'the installer has no right to run'
+rm stick/up.dray stick/up.txt
+
 # stopped on the way, and a full medium: nothing is left
 run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:error=ENOSPC:when=3 \
     "$DRAY" copy up.dray stick --check
