@@ -1,5 +1,6 @@
 /*
- * decide_own.c - owner, mode and flags that were set here and that a rule keeps, whatever becomes of the content.
+ * decide_own.c - owner, mode and flags that were set here: a rule keeps them, whatever becomes of the content, or the release's
+ * come with a merged text, and that is told.
  */
 #include "installer/planning.h"
 
@@ -43,12 +44,17 @@ void
 inst_decide_own(const struct inst_planning *pl, struct inst_item *it)
 {
 	const struct dray_rule *r = inst_rule_of(pl, it->row);
+	const bool keeps = r != NULL && r->keep_metadata;
 	struct dray_state s;
 
-	if (r == NULL || !r->keep_metadata || (it->decision != INST_D_UPDATE && it->decision != INST_D_META) || it->times_only ||
+	if ((!keeps && !it->merges) || (it->decision != INST_D_UPDATE && it->decision != INST_D_META) || it->times_only ||
 	    !inst_item_target(pl, it, &s) || it->id.type != s.type || s.type == DRAY_SYMLINK ||
-	    (s.type == DRAY_FILE && s.link != 0) || owner_known(pl, it, &s))
+	    (keeps && s.type == DRAY_FILE && s.link != 0) || owner_known(pl, it, &s))
 		return;
+	if (!keeps) {
+		it->lost = true;
+		return;
+	}
 	if (it->decision == INST_D_UPDATE)
 		it->own_attrs = true;
 	else if (it->edited)

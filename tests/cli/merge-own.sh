@@ -34,6 +34,7 @@ fresh
 run "$INSTALL" apply up.dray --root root --keyring ops.pub
 want_status 0
 mode etc/edited 644
+want_text '  etc/edited: its owner, mode or other attributes were set here' out
 mode usr/content 644
 want_text '  usr/content: its owner, mode or other attributes were set here' out
 run "$INSTALL" rollback --root root
