@@ -52,14 +52,6 @@ quoted(const char *path, char out[DRAY_QUOTE_CAP(255)])
 	return dray_quote(path, strlen(path), out, DRAY_QUOTE_CAP(255));
 }
 
-static const char *
-name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
 static char *
 there(const struct copy *c, const char *name, size_t len, const char *end)
 {
@@ -84,7 +76,7 @@ write_sheet(const struct copy *c, const struct dray_bundle *b, struct item *it, 
 {
 	const struct dray_desc *d = dray_bundle_desc(b);
 	const struct dray_slot *s = dray_bundle_slot(b);
-	const char *name = name_of(c->file);
+	const char *name = tool_leaf_of(c->file);
 	char hex[65], print[40], q[DRAY_QUOTE_CAP(255)];
 	size_t len = 0;
 	FILE *f;
@@ -135,8 +127,8 @@ find_installer(const struct copy *c, int *fd, struct dray_err *e)
 static int
 list_items(struct copy *c, const struct dray_bundle *b, int fd, struct dray_err *e)
 {
-	const char *name = name_of(c->file);
-	size_t len = strlen(name), stem = len > 5 && strcmp(name + len - 5, ".dray") == 0 ? len - 5 : len;
+	const char *name = tool_leaf_of(c->file);
+	size_t len = strlen(name), stem = build_media_stem(name);
 	struct stat st;
 	int tool = -1;
 
@@ -331,7 +323,7 @@ look_again(struct copy *c, const struct item *it, uint8_t *mine, uint8_t *theirs
 		return 0;
 	if ((dir = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return dray_fail_errno(e, "its folder cannot be opened");
-	rc = read_back(c, it, dir, name_of(it->path), mine, theirs, e);
+	rc = read_back(c, it, dir, tool_leaf_of(it->path), mine, theirs, e);
 	close(dir);
 	return rc;
 }

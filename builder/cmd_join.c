@@ -124,7 +124,7 @@ is_volume(const struct join *j, const struct tool_media *m)
 	if (stat(j->out, &out) != 0)
 		return false;
 	for (uint32_t i = 0; i < m->volumes.n; i++)
-		if (fstat(m->v[i].fd, &st) == 0 && st.st_dev == out.st_dev && st.st_ino == out.st_ino)
+		if (fstat(m->volumes.v[i].fd, &st) == 0 && st.st_dev == out.st_dev && st.st_ino == out.st_ino)
 			return true;
 	return false;
 }

@@ -103,7 +103,7 @@ identify(const char *path, const char *pass_file, uint8_t id[32], bool *private_
 static void
 print_sheet(const char *path, const uint8_t id[32])
 {
-	const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+	const char *name = tool_leaf_of(path);
 	char hex[65], print[40], q[DRAY_QUOTE_CAP(255)];
 
 	printf("KEY SHEET\n\nkey          %s\nalgorithm    Ed25519\nfingerprint  %s\n\n", dray_quote(name, strlen(name), q, sizeof(q)),

@@ -314,20 +314,18 @@ tell(const struct split *s, const struct dray_bundle *b, struct dray_err *e)
 	return 0;
 }
 
-/* STEM of DIR/STEM.dray; malloc'ed */
-static char *
-stem_of(const char *file)
+size_t
+build_media_stem(const char *name)
 {
-	const char *slash = strrchr(file, '/'), *name = slash == NULL ? file : slash + 1;
 	size_t n = strlen(name);
 
-	return strndup(name, n > 5 && strcmp(name + n - 5, ".dray") == 0 ? n - 5 : n);
+	return n > 5 && strcmp(name + n - 5, ".dray") == 0 ? n - 5 : n;
 }
 
 static int
 run_open(struct split *s, const struct dray_bundle *b, struct dray_err *e)
 {
-	const char *one[1];
+	const char *one[1], *name = tool_leaf_of(s->file);
 	char *own = NULL;
 	int rc = -1;
 
@@ -338,7 +336,7 @@ run_open(struct split *s, const struct dray_bundle *b, struct dray_err *e)
 		one[0] = own;
 		s->dirs = (struct tool_list){ one, 1 };
 	}
-	if ((s->stem = stem_of(s->file)) == NULL)
+	if ((s->stem = strndup(name, build_media_stem(name))) == NULL)
 		dray_fail(e, DRAY_E_IO, "out of memory");
 	else if (count_volumes(s, e) == 0 && look_at_folders(s, e) == 0 && place(s, e) == 0 && find_old(s, e) == 0 &&
 	    write_all(s, b, e) == 0)

@@ -18,6 +18,9 @@ int build_cmd_join(int argc, char **argv, const struct tool_cmd *self);
 int build_cmd_copy(int argc, char **argv, const struct tool_cmd *self);
 int build_cmd_quickstart(int argc, char **argv, const struct tool_cmd *self);
 
+/** build_media_stem - bytes of a bundle's name without ".dray" */
+size_t build_media_stem(const char *name);
+
 /**
  * build_media_bytes - write @len bytes of the bundle from @from on into @fd at @to
  * @sum: their SHA-256, or NULL

@@ -21,21 +21,13 @@ name_ok(const char *s)
 	    strcmp(s, "..") != 0;
 }
 
-static const char *
-leaf_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
 static int
 open_note(const char *path, int *fd, size_t *len, struct dray_err *e)
 {
 	struct stat st;
 
 	*fd = -1;
-	if (!name_ok(leaf_of(path)))
+	if (!name_ok(tool_leaf_of(path)))
 		return dray_fail(e, DRAY_E_USAGE, "the name of an attachment is 1 to 94 of A-Z a-z 0-9 . _ -");
 	if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1 || fstat(*fd, &st) != 0)
 		return dray_fail_errno(e, "cannot be read");
@@ -91,7 +83,7 @@ read_note(const char *path, struct build_note *to, struct dray_err *e)
 
 	if (open_note(path, &fd, &to->len, e) != 0)
 		goto out;
-	snprintf(to->name, sizeof(to->name), "%s", leaf_of(path));	/* open_note bounds it */
+	snprintf(to->name, sizeof(to->name), "%s", tool_leaf_of(path));	/* open_note bounds it */
 	if ((to->bytes = malloc(to->len + 1)) == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;

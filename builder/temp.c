@@ -74,12 +74,11 @@ build_temp_failed(const char *dir, struct dray_err *e)
 int
 build_temp_open(const char *path, struct build_temp *t, struct dray_err *e)
 {
-	const char *slash = strrchr(path, '/');
 	char *dir = tool_folder_of(path);
 	struct stat st;
 	int rc = -1;
 
-	*t = (struct build_temp){ .fd = -1, .dir = -1, .final = path, .leaf = slash == NULL ? path : slash + 1 };
+	*t = (struct build_temp){ .fd = -1, .dir = -1, .final = path, .leaf = tool_leaf_of(path) };
 	if (dir == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	if (strcmp(path, "-") == 0) {

@@ -49,7 +49,7 @@ read_groups(const char *text, uint8_t out[32])
 static int
 name_of(const char *path, char out[80], struct dray_err *e)
 {
-	const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+	const char *name = tool_leaf_of(path);
 	size_t n = strlen(name);
 
 	if (n > 4 && strcmp(name + n - 4, ".pub") == 0)

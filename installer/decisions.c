@@ -45,11 +45,10 @@ open_state(const struct inst_front *f, bool make, struct inst_decisions *d, stru
 static int
 open_file(const char *file, struct inst_decisions *d, struct dray_err *e)
 {
-	const char *slash = strrchr(file, '/');
 	char q[300];
 
-	d->name = slash == NULL ? file : slash + 1;
-	if ((d->folder = strndup(file, slash == NULL ? 0 : (size_t)(slash - file) + 1)) == NULL)
+	d->name = tool_leaf_of(file);
+	if ((d->folder = strndup(file, (size_t)(d->name - file))) == NULL)
 		return no_memory(e);
 	d->dir = open(d->folder[0] == '\0' ? "." : d->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->dir == -1 && errno == ENOENT)

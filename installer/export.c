@@ -44,15 +44,13 @@ refuse_existing(const struct out *o, struct dray_err *e)
 static int
 out_open(struct out *o, const char *path, struct dray_err *e)
 {
-	const char *slash = strrchr(path, '/');
 	struct stat st;
 	char *folder;
 
-	*o = (struct out){ .path = path, .dir = -1, .fd = -1, .leaf = slash == NULL ? path : slash + 1 };
+	*o = (struct out){ .path = path, .dir = -1, .fd = -1, .leaf = tool_leaf_of(path) };
 	if (o->leaf[0] == '\0')
 		return dray_fail(e, DRAY_E_USAGE, "--export: %s names no file", path);
-	folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-	if (folder == NULL)
+	if ((folder = tool_folder_of(path)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	o->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(folder);

@@ -89,9 +89,7 @@ read_links(struct inst_front *f, struct dray_err *e)
 static int
 folder_of_texts(struct inst_front *f, struct dray_err *e)
 {
-	const char *slash = strrchr(f->policy_file, '/');
-
-	f->policy.texts = strndup(f->policy_file, slash == NULL ? 0 : (size_t)(slash - f->policy_file) + 1);
+	f->policy.texts = strndup(f->policy_file, (size_t)(tool_leaf_of(f->policy_file) - f->policy_file));
 	return f->policy.texts != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
 }
 

@@ -38,7 +38,7 @@ uint64_t dray_volume_cut(const struct dray_volume_head *h);
 struct dray_volume { int fd; uint64_t at, len; const char *name; };	/* borrowed; @name is for messages */
 
 /* a whole bundle: volumes in order, the first at 0, each beginning where the one before ends, the last at @total's end */
-struct dray_volumes { const struct dray_volume *v; uint32_t n; uint64_t total; };
+struct dray_volumes { struct dray_volume *v; uint32_t n; uint64_t total; };
 
 /**
  * dray_volumes_at - the volume that holds the bundle's byte @at, with *skip: where that is in the file, and *left: bytes

@@ -184,7 +184,6 @@ open_volumes(struct tool_media *m, struct dray_err *e)
 	if ((v = calloc(count, sizeof(*v))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	raise_limit(count);
-	m->v = v;
 	m->volumes = (struct dray_volumes){ .v = v, .total = m->parts[m->first].head.total };
 	for (size_t i = m->first; i < m->end; i++) {
 		const struct tool_part *p = &m->parts[i];
@@ -326,8 +325,8 @@ tool_media_close(struct tool_media *m)
 		close(m->fd);	/* read only, as all of them */
 	m->fd = -1;
 	for (uint32_t i = 0; i < m->volumes.n; i++)
-		close(m->v[i].fd);
-	free(m->v);
+		close(m->volumes.v[i].fd);
+	free(m->volumes.v);
 	for (size_t i = 0; i < m->n_parts; i++)
 		free(m->parts[i].path);
 	free(m->parts);

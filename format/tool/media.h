@@ -23,7 +23,6 @@ struct tool_part {			/* a file that is a bundle, or a volume of one, by its own 
 struct tool_media {
 	int fd;				/* a bundle in one file; -1: in volumes */
 	struct dray_volumes volumes;	/* n 0: in one file. Its names are the parts' paths */
-	struct dray_volume *v;		/* what volumes points to */
 	struct tool_part *parts;	/* all that were found: by id, cut, number, path; none if a file was named and is one */
 	size_t n_parts, cap_parts;
 	char *shut;			/* the first file that could not be looked at for want of rights; else NULL */

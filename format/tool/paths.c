@@ -8,6 +8,14 @@
 
 #include "look.h"
 
+const char *
+tool_leaf_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
 char *
 tool_folder_of(const char *path)
 {

@@ -111,6 +111,9 @@ int tool_signal_seen(void);	/* the signal or 0 */
 /** tool_nearest - the one of @words (NULL-terminated) that @typed was meant to be, NULL if none is near */
 const char *tool_nearest(const char *typed, const char *const *words);
 
+/** tool_leaf_of - the last part of such a name, within it; empty when it ends in a slash */
+const char *tool_leaf_of(const char *path);
+
 /** tool_folder_of - the folder of a file as a person names it, malloc'ed ("." if there is no slash); NULL: no memory */
 char *tool_folder_of(const char *path);
 
