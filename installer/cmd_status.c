@@ -265,8 +265,8 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 		inst_say(f, "pending: %s", inst_pending_text(pending));
 		inst_say_command(f, "next", "resume", NULL);
 	} else if (pending == INST_PENDING_STAGED) {
-		inst_say(f, "an interrupted run left staged files; apply takes them over, resume deletes them");
-		inst_say_command(f, "next", "resume", NULL);
+		inst_say(f, "an interrupted run left staged files: apply of the same bundle takes them over and goes on");
+		inst_say_command(f, "to delete them instead", "resume", NULL);
 	} else if (back) {
 		inst_say_command(f, "to go back", "rollback", NULL);
 		inst_say_command(f, "to free that room", "forget", NULL);

@@ -24,7 +24,8 @@ interrupted() {
 	same_tree root old
 	run "$INSTALL" status --root root
 	want_status 0
-	want_text 'an interrupted run left staged files; apply takes them over, resume deletes them' out
+	want_text 'an interrupted run left staged files: apply of the same bundle takes them over and goes on' out
+	want_text 'to delete them instead: dray-install resume --root root' out
 	run "$INSTALL" status --root root --json
 	want_text '"pending":"staged"' out
 	# plan is not hindered by it, and says the same as ever
