@@ -25,6 +25,7 @@
 #	no_leftover DIR		no temporary file of the builder in DIR
 #	ok TEXT / fail TEXT	a verdict of the test's own
 #	skip TEXT		end here: this machine cannot show it
+#	doc_runs FILE		the transcripts of this manual (tests/cli/doc.pl) do and say what they tell
 #	is_root, as_nobody CMD	(the latter only as root; the folder is made readable for it)
 
 set -u
@@ -198,6 +199,18 @@ key() {
 
 is_root() {
 	[ "$(id -u)" = 0 ]
+}
+
+doc_runs() {
+	is_root || skip 'needs root, for mounts and systems of its own'
+	[ -z "${SAN:-}" ] || skip 'needs the static program'
+	run unshare -m true
+	[ "$status" = 0 ] || skip 'needs mounts of its own'
+	mkdir doc
+	run env DRAY="$DRAY" INSTALL="$INSTALL" unshare -m perl "$TOP/tests/cli/doc.pl" "$TOP/$1" doc
+	want_status 0
+	[ "$status" = 0 ] || cat out
+	tail -n 1 out
 }
 
 as_nobody() {
