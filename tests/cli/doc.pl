@@ -3,7 +3,7 @@
 #   DRAY= INSTALL= unshare -m doc.pl FILE.md FOLDER       FOLDER is empty; as root, in mounts of its own
 #
 # A transcript is an indented block whose first line begins with a prompt. Words behind a prompt are a command; a backslash at
-# the end takes the next line along. The lines up to the next prompt are what it says, in this order, and other lines may stand
+# the end takes the next line along, and so does "> " at the beginning of it. The lines up to the next prompt are what it says, in this order, and other lines may stand
 # between them. In such a line
 #	...		is any text
 #	<word>		is any text too, which may be used as <word> in later commands and lines
@@ -144,7 +144,7 @@ while (my $line = <$in>) {
 	my $text = $1;
 	my $prompt = $text =~ /^([a-z0-9-]*[\$#]) (.*)$/ ? $1 : undef;
 	my $words = $2;
-	if ($more) {
+	if ($more || ($inside && @step == 3 && $text =~ s/^> //)) {
 		$step[2] .= "\n$text";
 	} elsif (defined $prompt) {
 		$flush->();
