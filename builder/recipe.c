@@ -195,10 +195,20 @@ get_parts(struct build_recipe *r, const char *key, bool (*ok)(const char *, size
 	return rc;
 }
 
+static bool
+has_phase(const struct build_layout *l, const char *name)
+{
+	for (size_t i = 0; i < l->n_phases; i++)
+		if (strcmp(l->phases[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int
-get_triggers(struct build_recipe *r, struct build_args *a, struct dray_err *e)
+get_triggers(struct build_recipe *r, struct build_args *a, const struct build_layout *l, struct dray_err *e)
 {
 	const struct dray_json *list;
+	const char *phase;
 	size_t n;
 	int rc = 0;
 
@@ -212,6 +222,8 @@ get_triggers(struct build_recipe *r, struct build_args *a, struct dray_err *e)
 		build_recipe_at(r, i);
 		if (dray_trigger_check(list, i, "trigger", e) != 0)
 			rc = build_recipe_fail_as(r, e);
+		else if ((phase = dray_trigger_phase(dray_json_at(list, i))) != NULL && !has_phase(l, phase))
+			rc = build_recipe_fail_key(r, e, "phase", "there is no such phase");
 		build_recipe_back(r);
 	}
 	build_recipe_back(r);
@@ -342,7 +354,7 @@ read_all(struct build_recipe *r, struct build_args *a, struct build_layout *l, s
 	if (get_parts(r, "components", dray_part_ok, DRAY_MAX_COMPONENTS, l->components, &l->n_components, e) != 0 ||
 	    get_parts(r, "phases", dray_token_ok, DRAY_MAX_PHASES, l->phases, &l->n_phases, e) != 0)
 		return -1;
-	return get_triggers(r, a, e);
+	return get_triggers(r, a, l, e);
 }
 
 int

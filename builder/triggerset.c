@@ -18,9 +18,10 @@
 
 struct rule {
 	const char *id;
-	const char *argv[8], *paths[8], *outputs[5], *needs[2];	/* each ends with NULL */
+	const char *argv[8], *paths[8], *outputs[5], *after[2];	/* each ends with NULL */
 	bool each;		/* once for each kernel of the release */
 	bool made;		/* not where the release brings all of its outputs */
+	const char *live;	/* "root-live": it tells the running system; NULL: it makes files */
 };
 
 /*
@@ -29,38 +30,38 @@ struct rule {
  */
 static const struct rule freebsd[] = {
 	{ "kldxref", { "/usr/sbin/kldxref", "-R", "/boot" }, { "boot/kernel", "boot/modules" }, { "boot/kernel/linker.hints" },
-	  { NULL }, false, false },
-	{ "certctl", { "/usr/sbin/certctl", "rehash" }, { "usr/share/certs" }, { "etc/ssl/certs" }, { NULL }, false, false },
+	  { NULL }, false, false, NULL },
+	{ "certctl", { "/usr/sbin/certctl", "rehash" }, { "usr/share/certs" }, { "etc/ssl/certs" }, { NULL }, false, false, NULL },
 	{ "pwd_mkdb", { "/usr/sbin/pwd_mkdb", "-d", "/etc", "-p", "/etc/master.passwd" }, { "etc/master.passwd" },
-	  { "etc/passwd", "etc/pwd.db", "etc/spwd.db" }, { NULL }, false, false },
+	  { "etc/passwd", "etc/pwd.db", "etc/spwd.db" }, { NULL }, false, false, NULL },
 	{ "cap_mkdb", { "/usr/bin/cap_mkdb", "/etc/login.conf" }, { "etc/login.conf" }, { "etc/login.conf.db" }, { NULL },
-	  false, false },
+	  false, false, NULL },
 	{ "services_mkdb", { "/usr/sbin/services_mkdb", "-q", "-o", "/var/db/services.db", "/etc/services" },
-	  { "etc/services" }, { "var/db/services.db" }, { NULL }, false, false },
+	  { "etc/services" }, { "var/db/services.db" }, { NULL }, false, false, NULL },
 	{ "makewhatis", { "/usr/bin/makewhatis", "/usr/share/man" }, { "usr/share/man" }, { "usr/share/man/mandoc.db" },
-	  { NULL }, false, false },
+	  { NULL }, false, false, NULL },
 	{ "makewhatis-openssl", { "/usr/bin/makewhatis", "/usr/share/openssl/man" }, { "usr/share/openssl/man" },
-	  { "usr/share/openssl/man/mandoc.db" }, { NULL }, false, false },
+	  { "usr/share/openssl/man/mandoc.db" }, { NULL }, false, false, NULL },
 	{ .id = NULL },
 };
 
 /* what Debian's packages do after their files have changed: triggers and postinst of libc-bin, kmod, initramfs-tools, ... */
 static const struct rule debian[] = {
 	{ "ldconfig", { "/sbin/ldconfig" }, { "lib/**/*.so*", "lib64/**/*.so*", "usr/lib/**/*.so*", "usr/lib64/**/*.so*",
-	  "usr/local/lib/**/*.so*", "etc/ld.so.conf", "etc/ld.so.conf.d" }, { "etc/ld.so.cache" }, { NULL }, false, true },
+	  "usr/local/lib/**/*.so*", "etc/ld.so.conf", "etc/ld.so.conf.d" }, { "etc/ld.so.cache" }, { NULL }, false, true, NULL },
 	{ "depmod-{V}", { "/sbin/depmod", "-a", "{V}" }, { "{M}" }, { "{M}/modules.dep", "{M}/modules.dep.bin",
-	  "{M}/modules.alias", "{M}/modules.symbols" }, { NULL }, true, true },
+	  "{M}/modules.alias", "{M}/modules.symbols" }, { NULL }, true, true, NULL },
 	{ "initramfs-{V}", { "/usr/sbin/update-initramfs", "-c", "-k", "{V}" }, { "{M}", "boot/vmlinuz-{V}",
-	  "usr/share/initramfs-tools", "etc/initramfs-tools" }, { "boot/initrd.img-{V}" }, { "depmod-{V}" }, true, true },
+	  "usr/share/initramfs-tools", "etc/initramfs-tools" }, { "boot/initrd.img-{V}" }, { "depmod-{V}" }, true, true, NULL },
 	{ "systemd", { "/bin/systemctl", "daemon-reload" }, { "lib/systemd/system", "usr/lib/systemd/system",
-	  "etc/systemd/system" }, { NULL }, { NULL }, false, false },
+	  "etc/systemd/system" }, { NULL }, { NULL }, false, false, "root-live" },
 	{ "ca-certificates", { "/usr/sbin/update-ca-certificates" }, { "usr/share/ca-certificates",
 	  "usr/local/share/ca-certificates", "etc/ca-certificates.conf" }, { "etc/ssl/certs/ca-certificates.crt" }, { NULL },
-	  false, true },
+	  false, true, NULL },
 	{ "locale-gen", { "/usr/sbin/locale-gen" }, { "usr/share/i18n", "etc/locale.gen" }, { "usr/lib/locale/locale-archive" },
-	  { NULL }, false, true },
+	  { NULL }, false, true, NULL },
 	{ "mandb", { "/usr/bin/mandb", "--quiet" }, { "usr/share/man", "usr/local/man" }, { "var/cache/man/index.db" },
-	  { NULL }, false, true },
+	  { NULL }, false, true, NULL },
 	{ .id = NULL },
 };
 
@@ -206,7 +207,7 @@ put_texts(struct dray_json *t, const char *key, const char *const *v, const stru
 		dray_json_push_str(a, expand(*v, k, text));
 }
 
-/* none of them stops the others: each is about files of its own */
+/* a failure of one stops those that come after it, and no others: each is about files of its own */
 static int
 put_rule(struct making *m, const struct rule *r, const struct kernel *k, struct dray_err *e)
 {
@@ -224,9 +225,11 @@ put_rule(struct making *m, const struct rule *r, const struct kernel *k, struct 
 	put_texts(t, "paths", r->paths, k);
 	if (r->outputs[0] != NULL)
 		put_texts(t, "outputs", r->outputs, k);
-	dray_json_set_str(t, "on_failure", "go-on");
-	if (r->needs[0] != NULL && has_id(m->out, expand(r->needs[0], k, text))) {
-		a = dray_json_set_arr(t, "needs");
+	dray_json_set_str(t, "on_failure", "fail");
+	if (r->live != NULL)
+		dray_json_set_str(t, "needs", r->live);
+	if (r->after[0] != NULL && has_id(m->out, expand(r->after[0], k, text))) {
+		a = dray_json_set_arr(t, "after");
 		dray_json_push_str(a, text);
 	}
 	return dray_trigger_check(m->out, dray_json_count(m->out) - 1, "trigger of a set", e);

@@ -295,9 +295,19 @@ has_feature(const struct dray_desc *d, const char *name)
 	return false;
 }
 
+static bool
+has_phase(const struct dray_desc *d, const char *name)
+{
+	for (size_t i = 0; i < d->n_phases; i++)
+		if (strcmp(d->phases[i], name) == 0)
+			return true;
+	return false;
+}
+
 static int
 read_triggers(const struct dray_json *a, struct dray_desc *d, struct dray_err *e)
 {
+	const char *phase;
 	char where[48];
 
 	if (!has_feature(d, "triggers"))
@@ -308,6 +318,9 @@ read_triggers(const struct dray_json *a, struct dray_desc *d, struct dray_err *e
 		snprintf(where, sizeof where, "%s: trigger %zu", WHERE, i + 1);
 		if (dray_trigger_check(a, i, where, e) != 0)
 			return -1;
+		phase = dray_trigger_phase(dray_json_at(a, i));
+		if (phase != NULL && !has_phase(d, phase))
+			return dray_fail(e, DRAY_E_FORMAT, "%s: there is no phase %s", where, phase);
 	}
 	if ((d->triggers = dray_json_copy(a)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");

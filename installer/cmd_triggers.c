@@ -57,35 +57,23 @@ check_ids(const struct triggering *t, struct dray_err *e)
 	return 0;
 }
 
-/* does it need one that has failed in this run, or was left out for that? */
+/* does it come after one that has failed in this run, or was left out for that? */
 static bool
 lacks(const struct triggering *t, size_t i)
 {
-	const struct dray_json *needs, *one = dray_json_at(t->list, i);
+	const struct dray_json *after, *one = dray_json_at(t->list, i);
 	struct dray_err ignored;
 	const char *id;
 	size_t n, len;
 
-	if (!dray_json_has(one, "needs") || dray_json_arr(one, "needs", &needs, &n, "", &ignored) != 0)
+	if (!dray_json_has(one, "after") || dray_json_arr(one, "after", &after, &n, "", &ignored) != 0)
 		return false;
 	for (size_t k = 0; k < n; k++)
 		for (size_t j = 0; j < i; j++)
-			if (t->failed[j] && (id = dray_json_text(dray_json_at(needs, k), &len)) != NULL &&
+			if (t->failed[j] && (id = dray_json_text(dray_json_at(after, k), &len)) != NULL &&
 			    strcmp(id, inst_due_id(dray_json_at(t->list, j))) == 0)
 				return true;
 	return false;
-}
-
-/* is it one that ends all of it when it fails? */
-static bool
-stops(const struct dray_json *t)
-{
-	struct dray_err ignored;
-	const char *s;
-	size_t len;
-
-	return !dray_json_has(t, "on_failure") || dray_json_str(t, "on_failure", &s, &len, "", &ignored) != 0 ||
-	    strcmp(s, "go-on") != 0;
 }
 
 /* what is known of it after it ran, in all places that keep it; it waits no more if it did what it should */
@@ -150,13 +138,11 @@ run_all(struct triggering *t, struct dray_err *e)
 		if (lacks(t, i)) {
 			t->failed[i] = true;
 			t->skipped++;
-			inst_say(&t->f, "  %s: not run, because it needs one that failed", inst_due_id(dray_json_at(t->list, i)));
+			inst_say(&t->f, "  %s: not run, because it comes after one that failed", inst_due_id(dray_json_at(t->list, i)));
 			continue;
 		}
 		if (run_one(t, i, e) != 0)
 			return -1;
-		if (t->failed[i] && stops(dray_json_at(t->list, i)))
-			break;
 	}
 	return 0;
 }

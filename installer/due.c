@@ -33,12 +33,12 @@ has(const struct dray_json *list, const char *id)
 	return false;
 }
 
-/* a copy that needs only what waits before it: the others need not run */
+/* a copy that comes after what waits before it alone: the others need not run */
 static void
 put(struct dray_json *list, const struct dray_json *t)
 {
-	static const char *const keys[] = { "argv", "id", "outputs", "paths" };
-	const struct dray_json *needs;
+	static const char *const keys[] = { "argv", "id", "outputs", "paths" }, *const words[] = { "needs", "on_failure" };
+	const struct dray_json *after;
 	struct dray_err ignored;
 	struct dray_json *o, *a;
 	const char *text;
@@ -54,15 +54,16 @@ put(struct dray_json *list, const struct dray_json *t)
 		else if (dray_json_has(t, keys[k]) && dray_json_arr(t, keys[k], &v, &n, "", &ignored) == 0)
 			dray_json_set_copy(o, keys[k], v);
 	}
-	if (dray_json_has(t, "on_failure") && dray_json_str(t, "on_failure", &text, &len, "", &ignored) == 0)
-		dray_json_set_str(o, "on_failure", text);
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+		if (dray_json_has(t, words[k]) && dray_json_str(t, words[k], &text, &len, "", &ignored) == 0)
+			dray_json_set_str(o, words[k], text);
 	if (dray_json_has(t, "timeout") && dray_json_int(t, "timeout", 1, 86400, &seconds, "", &ignored) == 0)
 		dray_json_set_int(o, "timeout", seconds);
-	if (!dray_json_has(t, "needs") || dray_json_arr(t, "needs", &needs, &n, "", &ignored) != 0)
+	if (!dray_json_has(t, "after") || dray_json_arr(t, "after", &after, &n, "", &ignored) != 0)
 		return;
-	a = dray_json_set_arr(o, "needs");
+	a = dray_json_set_arr(o, "after");
 	for (size_t i = 0; i < n; i++)
-		if ((text = dray_json_text(dray_json_at(needs, i), &len)) != NULL && has(list, text))
+		if ((text = dray_json_text(dray_json_at(after, i), &len)) != NULL && has(list, text))
 			dray_json_push_str(a, text);
 }
 

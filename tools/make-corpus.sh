@@ -45,6 +45,17 @@ done
 head -c 3000 plain.dray >"$C/container/odd-cut"
 sed 's/"format":1/"format":2/' dray.json >"$C/descriptor/odd-newer"
 sed 's/"required":\[\]/"required":["no-such-feature"]/' dray.json >"$C/descriptor/odd-feature"
+cat >triggers.json <<'END'
+{"recipe":1,"phases":[{"name":"kernel","paths":["d"]},{"name":"rest"}],"triggers":[
+{"id":"one","paths":["f"],"argv":["/bin/one"],"phase":"kernel","needs":"root-live","on_failure":"warn"},
+{"id":"two","paths":["f"],"argv":["/bin/two","x"],"after":["one"],"needs":"none","on_failure":"rollback","outputs":["var/two"],
+"timeout":60}]}
+END
+build triggers.dray --recipe triggers.json
+tar -xf triggers.dray dray.json
+cp dray.json "$C/descriptor/good-triggers"
+sed 's/"needs":"none"/"needs":"root"/' dray.json >"$C/descriptor/odd-trigger-needs"
+sed 's/"phase":"kernel"/"phase":"kernal"/' dray.json >"$C/descriptor/odd-trigger-phase"
 printf 'dray-bundle-v1\nproduct=demo\nversion=1.1\ncounter=2\nsize=4096\nsha256=%064d\n' 0 >"$C/slot/good-text"
 
 cp "$K/test-a.pub" "$C/keyring/good-bare"

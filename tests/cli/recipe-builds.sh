@@ -26,7 +26,7 @@ cat >release/site.json <<'X'
   "notes": ["notes.txt"],
   "triggers": [
     {"id": "cache", "paths": ["usr/bin/*"], "argv": ["/sbin/rehash", "--all"], "outputs": ["var/cache/x"]},
-    {"id": "boot", "paths": ["boot/**"], "argv": ["/sbin/mkboot"], "needs": ["cache"], "on_failure": "go-on", "timeout": 60}
+    {"id": "boot", "paths": ["boot/**"], "argv": ["/sbin/mkboot"], "after": ["cache"], "on_failure": "warn", "phase": "kernel", "timeout": 60}
   ]
 }
 X
@@ -44,7 +44,7 @@ for t in '"product":"demo"' '"version":"2.0"' '"counter":7' '"compatible":["anot
     '"components":["src","base"]' '"phases":["kernel","world"]' '"name":"notes/notes.txt"' '"mode":"complete"' \
     '"bases":[{"copies":' '"counter":3,' '"version":"1.0"' \
     '{"argv":["/sbin/rehash","--all"],"id":"cache","outputs":["var/cache/x"],"paths":["usr/bin/*"]}' \
-    '{"argv":["/sbin/mkboot"],"id":"boot","needs":["cache"],"on_failure":"go-on","paths":["boot/**"],"timeout":60}'; do
+    '{"after":["cache"],"argv":["/sbin/mkboot"],"id":"boot","on_failure":"warn","paths":["boot/**"],"phase":"kernel","timeout":60}'; do
 	want_text "$t" out
 done
 run "$DRAY" info up.dray
@@ -170,8 +170,9 @@ trigger 76 '[0]: trigger: text 1 of paths will not do: it has an empty part' '{"
 trigger 76 '[0]: trigger: text 1 of outputs will not do' '{"id":"a","argv":["/x"],"paths":["x"],"outputs":["../x"]}'
 trigger 76 '[0]: trigger: text 1 of outputs will not do: it is a reserved name' \
     '{"id":"a","argv":["/x"],"paths":["x"],"outputs":["var/lib/dray/x"]}'
-trigger 76 '[0]: trigger: on_failure is neither' '{"id":"a","argv":["/x"],"paths":["x"],"on_failure":"x"}'
-trigger 76 '[0]: trigger: needs something that is no trigger before it' '{"id":"a","argv":["/x"],"paths":["x"],"needs":["a"]}'
+trigger 76 '[0]: trigger: on_failure is none of' '{"id":"a","argv":["/x"],"paths":["x"],"on_failure":"x"}'
+trigger 76 '[0]: trigger: after names something that is no trigger before it' '{"id":"a","argv":["/x"],"paths":["x"],"after":["a"]}'
+trigger 112 '[0].phase: there is no such phase' '{"id":"a","argv":["/x"],"paths":["x"],"phase":"p"}'
 trigger 115 '[1]: trigger: a stands twice' '{"id":"a","argv":["/x"],"paths":["x"]},{"id":"a","argv":["/x"],"paths":["x"]}'
 
 # not JSON at all; no such file; what the values mean is checked as with options

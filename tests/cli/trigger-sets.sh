@@ -38,7 +38,8 @@ want_text '  trigger    ldconfig: /sbin/ldconfig' out
 want_text '  trigger    depmod-6.1.0-9-amd64: /sbin/depmod -a 6.1.0-9-amd64' out
 want_text '  trigger    initramfs-6.1.0-9-amd64: /usr/sbin/update-initramfs -c -k 6.1.0-9-amd64' out
 run "$DRAY" info deb.dray --json
-want_text '"needs":["depmod-6.1.0-9-amd64"],"on_failure":"go-on","outputs":["boot/initrd.img-6.1.0-9-amd64"]' out
+want_text '"after":["depmod-6.1.0-9-amd64"]' out
+want_text '"on_failure":"fail","outputs":["boot/initrd.img-6.1.0-9-amd64"]' out
 touch new/etc/ld.so.cache
 rm new/usr/bin/mandb
 build deb.dray --to new --triggers debian
@@ -57,7 +58,7 @@ build no.dray --to new
 need_status 0
 lists no.dray
 echo '{ "recipe": 1, "trigger_sets": ["debian"], "triggers": [ {"id": "systemd", "argv": ["/bin/x"], "paths": ["usr/lib"]},
-    {"id": "mine", "argv": ["/bin/y"], "paths": ["usr"], "needs": ["systemd"]} ] }' >r.json
+    {"id": "mine", "argv": ["/bin/y"], "paths": ["usr"], "after": ["systemd"]} ] }' >r.json
 build recipe.dray --to new --recipe r.json
 need_status 0
 lists recipe.dray systemd mine depmod-6.1.0-9-amd64 initramfs-6.1.0-9-amd64

@@ -51,11 +51,11 @@ key
 cat >up.json <<'END'
 {"recipe":1,"product":"demo","version":"1.1","counter":2,"from":[{"source":"old","version":"1.0","counter":1}],"to":"new",
 "phases":[{"name":"kernel","paths":["etc/kernel"]},{"name":"rest"}],"triggers":[
-{"id":"boot","paths":["etc/kernel"],"argv":["/bin/act","boot"],"on_failure":"go-on"},
-{"id":"one","paths":["etc/a"],"argv":["/bin/act","one","it's","$HOME;x"],"outputs":["etc/made"],"on_failure":"go-on"},
+{"id":"boot","paths":["etc/kernel"],"argv":["/bin/act","boot"],"on_failure":"fail"},
+{"id":"one","paths":["etc/a"],"argv":["/bin/act","one","it's","$HOME;x"],"outputs":["etc/made"],"on_failure":"fail"},
 {"id":"idle","paths":["usr"],"argv":["/bin/act","idle"]},
-{"id":"two","paths":["etc/b"],"argv":["/bin/act","two-fail"],"on_failure":"go-on"},
-{"id":"three","paths":["etc/c","etc/b"],"argv":["/bin/act","three"],"needs":["two"],"on_failure":"go-on"}]}
+{"id":"two","paths":["etc/b"],"argv":["/bin/act","two-fail"],"on_failure":"fail"},
+{"id":"three","paths":["etc/c","etc/b"],"argv":["/bin/act","three"],"after":["two"],"on_failure":"fail"}]}
 END
 run "$DRAY" build --recipe up.json --key ops.key -o up.dray
 need_status 0
@@ -115,7 +115,7 @@ want_status 50
 want_text 'two: exit status 3'
 want_text "    [one][it's][\$HOME;x] PATH=/sbin:/bin:/usr/sbin:/usr/bin LC_ALL=C HOME=/ fds: pid 1, input -1" out
 want_text '    \x1b[31mred' out
-want_text '  three: not run, because it needs one that failed' out
+want_text '  three: not run, because it comes after one that failed' out
 ran boot one two-fail
 waits two three
 run "$INSTALL" status --root root --log --json
@@ -187,9 +187,9 @@ need_status 0
 run "$INSTALL" triggers --root root --done
 want_status 0
 
-# one that would not end, one that dies, one that is not there; "stop" ends all of it
-sed 's/"paths":\["etc\/a"\],"argv":.*/"paths":["etc\/a"],"argv":["\/bin\/act","sleep"],"timeout":1,"on_failure":"go-on"},/; s/two-fail/two-die/
-    s/"\/bin\/act","three"/"\/bin\/none"/; s/,"needs":\["two"\],"on_failure":"go-on"/},{"id":"four","paths":["etc\/c"],"argv":["\/bin\/act","four"]/' up.json >bad.json
+# one that would not end, one that dies, one that is not there
+sed 's/"paths":\["etc\/a"\],"argv":.*/"paths":["etc\/a"],"argv":["\/bin\/act","sleep"],"timeout":1,"on_failure":"fail"},/; s/two-fail/two-die/
+    s/"\/bin\/act","three"/"\/bin\/none"/; s/,"after":\["two"\],"on_failure":"fail"/},{"id":"four","paths":["etc\/c"],"argv":["\/bin\/act","four"]/' up.json >bad.json
 run "$DRAY" build --recipe bad.json --key ops.key -o bad.dray
 need_status 0
 rm -rf root
@@ -201,8 +201,8 @@ want_status 50
 want_text '3 triggers failed; the first: one: took too long and was ended'
 want_text '  two: ended ' out
 want_text '  three: no such program here' out
-ran boot sleep two-die
-waits one two three four
+ran boot sleep two-die four
+waits one two three
 
 # killed while one runs: that has no record, so it waits; those before it do not
 rm -rf root

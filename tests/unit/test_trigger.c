@@ -37,8 +37,8 @@ each_field_is_checked(void)
 {
 	CHECK_EQ(check("[{\"id\":\"a\",\"argv\":[\"/x\",\"\"],\"paths\":[\"**\"]}]"), 0);
 	CHECK_EQ(check("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"]},"
-	    "{\"id\":\"b\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"needs\":[\"a\"],\"outputs\":[\"o/p\"],\"timeout\":86400,"
-	    "\"on_failure\":\"stop\"}]"), 0);
+	    "{\"id\":\"b\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"after\":[\"a\"],\"needs\":\"none\",\"phase\":\"p\",\"outputs\":[\"o/p\"],\"timeout\":86400,"
+	    "\"on_failure\":\"rollback\"}]"), 0);
 	refused("[1]", "here: an object is wanted");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"shell\":true}]", "here: unknown key \"shell\"");
 	refused("[{\"argv\":[\"/x\"],\"paths\":[\"x\"]}]", "id");
@@ -54,9 +54,12 @@ each_field_is_checked(void)
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"outputs\":[\".dray\"]}]", "it is a reserved name");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"timeout\":0}]", "timeout");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"timeout\":86401}]", "timeout");
-	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"on_failure\":\"\"}]", "on_failure is neither");
-	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"needs\":[\"a\"]}]", "no trigger before it");
-	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"needs\":[2]}]", "no trigger before it");
+	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"on_failure\":\"\"}]", "on_failure is none of \"warn\", \"fail\" and");
+	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"needs\":\"root\"}]", "needs is none of \"root-live\", \"chroot\" and");
+	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"needs\":[\"a\"]}]", "needs");
+	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"phase\":\"a b\"}]", "phase is no name of a phase");
+	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"after\":[\"a\"]}]", "no trigger before it");
+	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"after\":[2]}]", "no trigger before it");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"]},{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"]}]",
 	    "here: a stands twice");
 }
