@@ -98,9 +98,13 @@ $(LIB): $(call obj,$(FORMAT_C))
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $^
 
+# what people read besides the manual pages; installed, and those for the target are inside the installer too
+GUIDES := $(addprefix spec/,quickstart.md recovery-card.md threats-operators.md cli.md bundle-format.md freebsd-update.md) \
+  $(addprefix installer/,runbook-rack.md runbook-stick.md troubleshooting.md) builder/key-ceremony.md
+
 # pages of the manual that the installer brings along
 HELP := $(OUT)/gen/help
-$(HELP).c: tools/help.sh installer/dray-install.8 $(wildcard spec/*.5) spec/cli.md spec/recovery-card.md
+$(HELP).c: tools/help.sh installer/dray-install.8 $(wildcard spec/*.5) $(GUIDES) spec/cli.md
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)tools/help.sh >$@.new && mv $@.new $@
@@ -228,6 +232,9 @@ install: all
 	install -m 644 $(sort $(wildcard builder/*.1)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(sort $(wildcard spec/*.5)) $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 $(sort $(wildcard installer/*.8)) $(DESTDIR)$(PREFIX)/share/man/man8
+	for f in $(GUIDES); do \
+	    install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/doc/dray/$$f || exit 1; \
+	done
 	for p in dray dray-install; do \
 	    install -D -m 644 tools/completion/dray.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p && \
 	    install -D -m 644 tools/completion/dray.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$p.fish || exit 1; \

@@ -24,6 +24,8 @@ offers --root dray-install hook install --
 offers new dray key ''
 offers --counter dray build --c
 offers install dray-install hook i
+offers recovery dray-install help re
+offers stick dray-install help ''
 run env TOP="$TOP" PATH="$T/bin:$PATH" bash ask dray-install apply up
 [ -z "$(cat out)" ] && ok 'files are left to the shell' || fail "offers $(cat out)"
 run env TOP="$TOP" PATH="$T/bin:$PATH" bash ask dray-install nothing --

@@ -11,6 +11,8 @@ _dray() {
 		words=$(printf '%s\n' "$words" | sed -n 's/^  \(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p')
 	elif [ "$COMP_CWORD" -eq 2 ]; then
 		words=$("$prog" "$verb" --help 2>/dev/null | sed -n "s/^  $verb \([a-z]*\) .*/\1/p")
+		# pages of the manual
+		[ "$verb" != help ] || words=$("$prog" help 2>/dev/null | sed -n 's/^  dray-install help \([a-z]*\) .*/\1/p')
 	fi
 	if [ -n "$words" ]; then
 		# shellcheck disable=SC2207 # words of our own help: no blanks, no patterns

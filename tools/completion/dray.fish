@@ -10,6 +10,11 @@ function __dray_options
     $words[1] $words[2] --help 2>/dev/null | string match -rg '^  (?:-[a-zA-Z], )?(--[a-z-]+)'
 end
 
+function __dray_pages
+    dray-install help 2>/dev/null | string match -rg '^  dray-install help ([a-z]+)'
+end
+
+complete -c dray-install -n '__fish_seen_subcommand_from help' -f -a '(__dray_pages)'
 for prog in dray dray-install
     complete -c $prog -n __fish_use_subcommand -f -a "(__dray_verbs $prog)"
     complete -c $prog -n 'not __fish_use_subcommand' -a '(__dray_options)'
