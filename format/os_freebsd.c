@@ -384,10 +384,17 @@ os_die_with_parent(void)
 	return procctl(P_PID, 0, PROC_PDEATHSIG_CTL, &sig);
 }
 
-void
+bool
 os_confine(void)
 {
 	/* a jail would have to be made from outside, with an address of its own: not done here */
+	return false;
+}
+
+void
+os_furnish(bool mounts)
+{
+	(void)mounts;
 }
 
 uint64_t

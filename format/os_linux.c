@@ -416,15 +416,60 @@ os_die_with_parent(void)
 	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-void
+bool
 os_confine(void)
 {
-	static const int kept[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID, CAP_KILL, CAP_SETGID,
-		CAP_SETUID, CAP_SETFCAP, CAP_SYS_CHROOT };
-	static const int spaces[] = { CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC };
+	static const int spaces[] = { CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC };
 
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
 		(void)unshare(spaces[i]);
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* mounts follow symlinks; these have to be the tree's own folders */
+static bool
+mounted(const char *at, const char *kind, unsigned long flags, const char *options)
+{
+	struct stat st;
+
+	return lstat(at, &st) == 0 && S_ISDIR(st.st_mode) && mount(kind, at, kind, flags, options) == 0;
+}
+
+/* what programs write to or read from without a thought; a missing /dev/null would become a file of the tree */
+static void
+furnish_dev(void)
+{
+	static const struct { const char *path; unsigned minor; } memory[] = { { "/dev/null", 3 }, { "/dev/zero", 5 },
+		{ "/dev/full", 7 }, { "/dev/random", 8 }, { "/dev/urandom", 9 } };
+	static const char *const links[][2] = { { "/proc/self/fd", "/dev/fd" }, { "fd/0", "/dev/stdin" }, { "fd/1", "/dev/stdout" },
+		{ "fd/2", "/dev/stderr" } };
+	bool whole = true;
+	mode_t mask;
+
+	if (!mounted("/dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=16m"))
+		return;
+	mask = umask(0);
+	for (size_t i = 0; whole && i < sizeof(memory) / sizeof(memory[0]); i++)
+		whole = mknod(memory[i].path, S_IFCHR | 0666, makedev(1, memory[i].minor)) == 0;
+	for (size_t i = 0; whole && i < sizeof(links) / sizeof(links[0]); i++)
+		whole = symlink(links[i][0], links[i][1]) == 0;
+	if (!whole || mkdir("/dev/shm", 01777) == -1)
+		(void)umount2("/dev", MNT_DETACH);	/* no right to make devices: what the tree has is better than nothing */
+	umask(mask);
+}
+
+void
+os_furnish(bool mounts)
+{
+	static const int kept[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_FSETID, CAP_KILL, CAP_SETGID,
+		CAP_SETUID, CAP_SETFCAP, CAP_SYS_CHROOT };
+
+	if (mounts) {
+		(void)mounted("/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+		(void)mounted("/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755");
+		(void)mounted("/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+		furnish_dev();
+	}
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++) {
 		bool keep = false;
 

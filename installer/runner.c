@@ -33,14 +33,15 @@ now_ms(void)
 
 /* what is not the program yet waits for the process that is; as the first of its namespace that one ends all others */
 static void
-confine(void)
+confine(bool mounts)
 {
 	int status = 0;
 	pid_t inner;
 
-	os_confine();
-	if ((inner = fork()) == 0 && os_die_with_parent() == 0)
+	if ((inner = fork()) == 0 && os_die_with_parent() == 0) {
+		os_furnish(mounts);
 		return;
+	}
 	if (inner <= 0)
 		_exit(126);
 	close(TELL);
@@ -58,6 +59,7 @@ become(const struct inst_program *p, int out, int tell, pid_t parent)
 	static char path[] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin", lang[] = "LC_ALL=C", home[] = "HOME=/";
 	char *const env[] = { path, lang, home, NULL };
 	struct sigaction usual = { .sa_handler = SIG_DFL };
+	bool mounts = false;
 	sigset_t none;
 	int null, err;
 
@@ -71,14 +73,18 @@ become(const struct inst_program *p, int out, int tell, pid_t parent)
 		sigaction(sig, &usual, NULL);
 	umask(022);
 	/* ours: another tree may have none */
-	if ((null = open("/dev/null", O_RDONLY)) != -1 && dup2(null, 0) == 0 &&
-	    (p->rootfd == -1 || (fchdir(p->rootfd) == 0 && chroot(".") == 0)) && chdir("/") == 0 &&
+	null = open("/dev/null", O_RDONLY);
+	if (p->rootfd != -1 && fchdir(p->rootfd) == -1)
+		null = -1;
+	else if (p->confine)
+		mounts = os_confine();
+	if (null != -1 && dup2(null, 0) == 0 && (p->rootfd == -1 || chroot(".") == 0) && chdir("/") == 0 &&
 	    dup2(out, 1) == 1 && dup2(out, 2) == 2 && (tell == TELL || dup2(tell, TELL) == TELL) &&
 	    fcntl(TELL, F_SETFD, FD_CLOEXEC) == 0) {
 		tell = TELL;
 		os_close_above(TELL);
 		if (p->confine)
-			confine();
+			confine(mounts);
 		execve(p->argv[0], p->argv, env);
 	}
 	err = errno;

@@ -88,10 +88,19 @@ int os_die_with_parent(void);		/* this process is killed when the one that made 
 
 /**
  * os_confine - before a program of a foreign tree runs, in a process of its own: new mount, process, network and IPC namespaces
- * (processes: for the children), and without the capabilities that a package's scripts do not need. Each as far as it is
- * to be had; it is no boundary against somebody who is root.
+ * (processes: for the children), each as far as it is to be had. The current directory stays where it is.
+ * Return: may mounts be made now that nobody else sees?
  */
-void os_confine(void);
+bool os_confine(void);
+
+/**
+ * os_furnish - in a child of that one, whose / is the tree: what programs count on and write to besides the tree's files, and
+ * the end of the capabilities that a package's scripts do not need
+ * @mounts: what os_confine said; then /proc (read-only), a /dev of null, zero, full, random and urandom, empty /run and /tmp lie
+ *          over the tree's folders of these names, for as long as the program runs
+ * As far as it is to be had; it is no boundary against somebody who is root.
+ */
+void os_furnish(bool mounts);
 
 /** os_rss_peak - peak resident set of this process, bytes */
 uint64_t os_rss_peak(void);
