@@ -150,7 +150,15 @@ $(OUT)/bench/%: $(OUT)/tests/bench/%.o $(TOOLLIB) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
-$(OUT)/killat: $(OUT)/tests/crash/killat.o
+$(OUT)/killat: $(OUT)/tests/crash/killat.o $(OUT)/tests/crash/trace.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
+
+$(OUT)/failat: $(OUT)/tests/fault/failat.o $(OUT)/tests/crash/trace.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
+
+$(OUT)/flog $(OUT)/freplay: $(OUT)/%: $(OUT)/tests/powercut/%.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
 
@@ -169,14 +177,20 @@ test:
 	@$(again) test-programs
 	@$(run) tests/run.sh
 
-# the kill test looks at the release program on Linux
-KILLAT := $(if $(filter Linux,$(OS)),$(if $(SAN),,$(OUT)/killat))
-test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(OUT)/peak
+# the campaigns look at the release program on Linux
+KILLAT := $(if $(filter Linux,$(OS)),$(if $(SAN),,$(addprefix $(OUT)/,killat flog freplay)))
+FAILAT := $(if $(KILLAT),$(if $(filter x86_64,$(shell uname -m)),$(OUT)/failat))
+test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(FAILAT) $(OUT)/peak
 
 crash:
 	@tools/setup.sh build test
 	@$(again) all $(KILLAT)
 	@$(run) tests/crash/crash.sh full
+
+powercut:
+	@tools/setup.sh build test
+	@$(again) all $(KILLAT) $(FAILAT)
+	@$(run) tests/powercut/powercut.sh full
 
 lint:
 	@tools/setup.sh build lint
@@ -250,6 +264,7 @@ help:
 	@echo 'make test [T=part]       all tests, or those whose name holds the text'
 	@echo 'make lint                everything that is checked without running it'
 	@echo 'make crash               kill the installer at every call that changes a file'
+	@echo 'make powercut            what a disk may hold after a power cut, on ext4, xfs and btrfs, and the next run'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
 	@echo 'make bench               the figures that the texts quote'
 	@echo 'make vm                  a whole system in a virtual machine: rescue, power cuts, quotas, casefold (by hand)'
@@ -260,6 +275,6 @@ help:
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs crash dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs crash powercut dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests) -name '*.d' -type f 2>/dev/null)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh - the test runner: unit programs, cli scripts, fuzz corpora, the short crash run
+# run.sh - the test runner: unit programs, cli scripts, fuzz corpora, the short forms of the campaigns
 #   OUT=out T=part J=2 SAN= tests/run.sh       (make test sets these)
 # Each test writes a log beside its verdict; logs of failed ones are shown. Ends with "N passed, N failed" alone on
 # the last line; exit 1 unless something passed and nothing failed. tests/README.md tells what a test must print.
@@ -32,7 +32,7 @@ one() {
 	unit) timeout -k 5 "$LIMIT" "$OUT/unit/$name" >"$base.log" 2>&1 ;;
 	cli) timeout -k 5 "$LIMIT" sh "tests/cli/$name.sh" >"$base.log" 2>&1 ;;
 	fuzz) timeout -k 5 "$LIMIT" "$OUT/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" >"$base.log" 2>&1 ;;
-	crash) timeout -k 10 $((LIMIT * 2)) sh tests/crash/crash.sh "$name" >"$base.log" 2>&1 ;;
+	crash | powercut) timeout -k 10 $((LIMIT * 2)) sh "tests/$kind/$kind.sh" "$name" >"$base.log" 2>&1 ;;
 	esac </dev/null
 	rc=$?
 	took=$(($(date +%s) - start))
@@ -71,8 +71,9 @@ one() {
 
 # the long ones first, so that the second core has work to the end
 list() {
-	if [ -z "$SAN" ] && [ -x tests/crash/crash.sh ]; then
+	if [ -z "$SAN" ]; then
 		echo crash/short
+		echo powercut/short
 	fi
 	for f in tests/cli/*.sh; do
 		name=${f#tests/cli/} name=${name%.sh}
@@ -105,7 +106,7 @@ if [ ! -s "$logs/list" ]; then
 	echo "no test has '$T' in its name" >&2
 	exit 1
 fi
-[ -z "$SAN" ] || echo "with -fsanitize=$SAN; not run: crash, static-*, no-surprise-* (they need the release program)"
+[ -z "$SAN" ] || echo "with -fsanitize=$SAN; not run: crash, powercut, static-*, no-surprise-* (they need the release program)"
 xargs -P "$J" -I '{}' "$0" --one '{}' "$logs" <"$logs/list"
 
 passed=0 failed=0 skipped=0

@@ -11,42 +11,14 @@
 # with one record for each end. Then apply + check must reach the new tree and rollback the old one. One worker (-j1), so
 # that the calls come in the same order each time.
 # The trees lie in an ext4 image of their own where loop mounts are possible.
-set -u
-export LC_ALL=C TZ=UTC
+export NAME=crash
+. "$(dirname "$0")/common.sh"
 
-OUT=${OUT:-out} MAX=${MAX:-300} J=${J:-2}
-TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-case $OUT in
-/*) ;;
-*) OUT=$TOP/$OUT ;;
-esac
-DRAY=$OUT/dray INSTALL=$OUT/dray-install
-STATE=var/lib/dray
+MAX=${MAX:-300} J=${J:-2}
 
-say() {
-	printf 'crash: %s\n' "$*"
-}
-
-# differs TREE WANTED - what rsync would have to do to make TREE equal to WANTED; nothing: they are equal
-differs() {
-	(cd "$2" && rsync -n -aHAX --checksum --modify-window=-1 --delete --itemize-changes --exclude="/$STATE" \
-	    --exclude=/.dray --exclude=/.dray-pending ./ "$1/")
-}
-
-is() {
-	[ -z "$(differs "$1" "$2" 2>&1)" ]
-}
-
-# fresh TREE - the old tree with the state folder's place made, so that the folder above keeps its time
+# fresh TREE - the old tree with the state folder's place made
 fresh() {
 	cp -a "$WORK/target" "$1"
-}
-
-# one run of the installer: run LOG ARG...
-run() {
-	log=$1
-	shift
-	"$INSTALL" "$@" >"$log" 2>&1 </dev/null
 }
 
 apply() {
@@ -195,40 +167,14 @@ short | full | point) ;;
 	;;
 esac
 
-base=${TMPDIR:-/tmp}
-# the image in memory, where there is room: the kill test is about order, not about the disk
-[ ! -d /dev/shm ] || [ "$(df -Pk /dev/shm | awk 'NR == 2 { print int($4 / 1024) }')" -lt 1024 ] || base=/dev/shm
-HOME_DIR=$(mktemp -d -p "$base") || exit 1
-mounted=
-cleanup() {
-	cd /
-	[ -z "$mounted" ] || umount "$HOME_DIR/mnt" || umount -l "$HOME_DIR/mnt"
-	[ -n "${KEEP:-}" ] || rm -rf "$HOME_DIR"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM HUP
-mkdir "$HOME_DIR/mnt"
-if [ "$(id -u)" = 0 ] && truncate -s 512M "$HOME_DIR/img" && mkfs.ext4 -q -F -N 65536 "$HOME_DIR/img" 2>/dev/null &&
-    mount -o loop "$HOME_DIR/img" "$HOME_DIR/mnt" 2>/dev/null; then
-	mounted=1
-	WORK=$HOME_DIR/mnt/w
-else
-	say "no loop mount here: the trees lie in a plain folder"
-	rm -rf "$HOME_DIR"
-	HOME_DIR=$(mktemp -d) || exit 1
-	WORK=$HOME_DIR/w
-fi
-mkdir "$WORK" "$WORK/points"
-export WORK OUT TOP
+scratch 512M
 
 set -e
 sh "$TOP/tools/make-cases.sh" "$WORK/cases" small
 (cd "$WORK" && "$DRAY" key new ops >/dev/null)
 "$DRAY" build --from "dir:$WORK/cases/old" --to "dir:$WORK/cases/new" --product crash --version 2 --counter 2 \
     --key "$WORK/ops.key" -o "$WORK/up.dray" >/dev/null
-cp -a "$WORK/cases/old" "$WORK/target"
-mkdir -m 700 "$WORK/target/$STATE"
-touch -r "$WORK/cases/old/var/lib" "$WORK/target/var/lib"
+old_target "$WORK/cases" "$WORK/target"
 set +e
 
 # the run that nobody kills, and what it calls
@@ -271,7 +217,8 @@ if [ "$mode" = point ]; then
 	(point "$2" "$3" "${4:-0}")
 	say "the tree is $t"
 	cat "$WORK/points/"*.failed 2>/dev/null
-	mounted=	# left for a look
+	# shellcheck disable=SC2034 # left for a look
+	mounted=
 	exit 0
 fi
 

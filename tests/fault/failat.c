@@ -1,0 +1,379 @@
+/*
+ * failat.c - run a program and let chosen system calls fail, fall short, or meet a world that has just changed
+ *
+ *   failat LIST RULE... -- PROGRAM ARG...      LIST: a file that gets "number name" of each call that a rule touched
+ *
+ * RULE is CALLS:WHEN:WHAT. CALLS: names of calls or classes (below), joined by commas. WHEN: N, the Nth such call of all
+ * threads together; N+, that and all after it; 0, none: they are only listed. WHAT:
+ *   EIO, ENOSPC, ...   the call is not made and fails with it
+ *   zero               the call is not made and returns 0
+ *   short              read, write: asked for half as much (at least one byte)
+ *   flip               write: one bit of the bytes that go out is another one; the program's memory is as before afterwards
+ *   run=COMMAND        the shell runs COMMAND, then the call is made
+ *   clock=SECONDS      clock_gettime, gettimeofday, time: it is that many seconds after 1970 (the vdso is hidden from the program)
+ * Handles 0 to 2 do not count for write. Exit status: the program's, 125 for our own failures. On x86-64 Linux.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+#include "tests/crash/trace.h"
+
+static const struct {
+	const char *class, *name;
+	unsigned int number;
+	enum trace_test test;
+} known[] = {
+	{ "open", "open", SYS_open, TRACE_ALWAYS },
+	{ "open", "openat", SYS_openat, TRACE_ALWAYS },
+	{ "open", "openat2", SYS_openat2, TRACE_ALWAYS },
+	{ "read", "read", SYS_read, TRACE_ALWAYS },
+	{ "read", "pread64", SYS_pread64, TRACE_ALWAYS },
+	{ "list", "getdents64", SYS_getdents64, TRACE_ALWAYS },
+	{ "list", "readlink", SYS_readlink, TRACE_ALWAYS },
+	{ "list", "readlinkat", SYS_readlinkat, TRACE_ALWAYS },
+	{ "write", "write", SYS_write, TRACE_NOT_STANDARD },
+	{ "write", "pwrite64", SYS_pwrite64, TRACE_ALWAYS },
+	{ "vector", "readv", SYS_readv, TRACE_ALWAYS },
+	{ "vector", "preadv", SYS_preadv, TRACE_ALWAYS },
+	{ "vector", "writev", SYS_writev, TRACE_NOT_STANDARD },
+	{ "vector", "pwritev", SYS_pwritev, TRACE_ALWAYS },
+	{ "vector", "copy_file_range", SYS_copy_file_range, TRACE_ALWAYS },
+	{ "rename", "rename", SYS_rename, TRACE_ALWAYS },
+	{ "rename", "renameat", SYS_renameat, TRACE_ALWAYS },
+	{ "rename", "renameat2", SYS_renameat2, TRACE_ALWAYS },
+	{ "make", "link", SYS_link, TRACE_ALWAYS },
+	{ "make", "linkat", SYS_linkat, TRACE_ALWAYS },
+	{ "make", "symlinkat", SYS_symlinkat, TRACE_ALWAYS },
+	{ "make", "mkdir", SYS_mkdir, TRACE_ALWAYS },
+	{ "make", "mkdirat", SYS_mkdirat, TRACE_ALWAYS },
+	{ "make", "mknodat", SYS_mknodat, TRACE_ALWAYS },
+	{ "unlink", "unlink", SYS_unlink, TRACE_ALWAYS },
+	{ "unlink", "unlinkat", SYS_unlinkat, TRACE_ALWAYS },
+	{ "unlink", "rmdir", SYS_rmdir, TRACE_ALWAYS },
+	{ "stat", "stat", SYS_stat, TRACE_ALWAYS },
+	{ "stat", "lstat", SYS_lstat, TRACE_ALWAYS },
+	{ "stat", "fstat", SYS_fstat, TRACE_ALWAYS },
+	{ "stat", "newfstatat", SYS_newfstatat, TRACE_ALWAYS },
+	{ "stat", "statx", SYS_statx, TRACE_ALWAYS },
+	{ "stat", "statfs", SYS_statfs, TRACE_ALWAYS },
+	{ "stat", "fstatfs", SYS_fstatfs, TRACE_ALWAYS },
+	{ "stat", "access", SYS_access, TRACE_ALWAYS },
+	{ "stat", "faccessat", SYS_faccessat, TRACE_ALWAYS },
+	{ "stat", "faccessat2", SYS_faccessat2, TRACE_ALWAYS },
+	{ "size", "ftruncate", SYS_ftruncate, TRACE_ALWAYS },
+	{ "size", "fallocate", SYS_fallocate, TRACE_ALWAYS },
+	{ "sync", "syncfs", SYS_syncfs, TRACE_ALWAYS },
+	{ "sync", "fsync", SYS_fsync, TRACE_ALWAYS },
+	{ "sync", "fdatasync", SYS_fdatasync, TRACE_ALWAYS },
+	{ "attr", "chmod", SYS_chmod, TRACE_ALWAYS },
+	{ "attr", "fchmod", SYS_fchmod, TRACE_ALWAYS },
+	{ "attr", "fchmodat", SYS_fchmodat, TRACE_ALWAYS },
+	{ "attr", "fchown", SYS_fchown, TRACE_ALWAYS },
+	{ "attr", "fchownat", SYS_fchownat, TRACE_ALWAYS },
+	{ "attr", "utimensat", SYS_utimensat, TRACE_ALWAYS },
+	{ "attr", "fsetxattr", SYS_fsetxattr, TRACE_ALWAYS },
+	{ "attr", "lsetxattr", SYS_lsetxattr, TRACE_ALWAYS },
+	{ "attr", "setxattr", SYS_setxattr, TRACE_ALWAYS },
+	{ "attr", "fremovexattr", SYS_fremovexattr, TRACE_ALWAYS },
+	{ "attr", "lremovexattr", SYS_lremovexattr, TRACE_ALWAYS },
+	{ "attr", "removexattr", SYS_removexattr, TRACE_ALWAYS },
+	{ "xattr", "getxattr", SYS_getxattr, TRACE_ALWAYS },
+	{ "xattr", "lgetxattr", SYS_lgetxattr, TRACE_ALWAYS },
+	{ "xattr", "fgetxattr", SYS_fgetxattr, TRACE_ALWAYS },
+	{ "xattr", "listxattr", SYS_listxattr, TRACE_ALWAYS },
+	{ "xattr", "llistxattr", SYS_llistxattr, TRACE_ALWAYS },
+	{ "xattr", "flistxattr", SYS_flistxattr, TRACE_ALWAYS },
+	{ "ioctl", "ioctl", SYS_ioctl, TRACE_ALWAYS },
+	{ "memory", "mmap", SYS_mmap, TRACE_ALWAYS },
+	{ "memory", "brk", SYS_brk, TRACE_ALWAYS },
+	{ "memory", "mremap", SYS_mremap, TRACE_ALWAYS },
+	{ "thread", "clone", SYS_clone, TRACE_ALWAYS },
+	{ "thread", "clone3", SYS_clone3, TRACE_ALWAYS },
+	{ "thread", "fork", SYS_fork, TRACE_ALWAYS },
+	{ "thread", "vfork", SYS_vfork, TRACE_ALWAYS },
+	{ "lock", "flock", SYS_flock, TRACE_ALWAYS },
+	{ "clock", "clock_gettime", SYS_clock_gettime, TRACE_ALWAYS },
+	{ "clock", "gettimeofday", SYS_gettimeofday, TRACE_ALWAYS },
+	{ "clock", "time", SYS_time, TRACE_ALWAYS },
+};
+enum { N_KNOWN = sizeof known / sizeof known[0], MAX_RULES = 8, MAX_PENDING = 64 };
+
+static const struct {
+	const char *name;
+	int number;
+} errors[] = {
+	{ "EACCES", EACCES }, { "EAGAIN", EAGAIN }, { "EBADF", EBADF }, { "EBUSY", EBUSY }, { "EDQUOT", EDQUOT },
+	{ "EEXIST", EEXIST }, { "EINTR", EINTR }, { "EIO", EIO }, { "EMFILE", EMFILE }, { "ENFILE", ENFILE },
+	{ "ENOENT", ENOENT }, { "ENOLCK", ENOLCK }, { "ENOMEM", ENOMEM }, { "ENOSPC", ENOSPC }, { "ENOSYS", ENOSYS },
+	{ "ENOTSUP", ENOTSUP }, { "EPERM", EPERM }, { "EROFS", EROFS }, { "ESTALE", ESTALE }, { "ETXTBSY", ETXTBSY },
+};
+
+enum what { FAIL, SHORT, FLIP, RUN, CLOCK };
+
+struct rule {
+	bool of[N_KNOWN];
+	unsigned long when, count;
+	bool after;		/* the Nth and all that follow */
+	enum what what;
+	long result;		/* FAIL: what the call seems to return */
+	long long seconds;
+	const char *command;
+};
+
+static struct failing {
+	struct rule rules[MAX_RULES];
+	size_t n_rules;
+	struct trace_call calls[N_KNOWN];
+	size_t row_of[N_KNOWN];	/* from the filter's rows to known[] */
+	size_t n_calls;
+	FILE *list;
+	struct pending {	/* what has to be done when a call ends */
+		pid_t thread;
+		uint64_t at;
+		int byte;		/* FLIP: what stood there */
+		long long seconds;	/* CLOCK */
+	} pending[MAX_PENDING];
+} failing;
+
+static _Noreturn void
+usage(const char *what)
+{
+	fprintf(stderr, "failat: %s\nusage: failat LIST CALLS:WHEN:WHAT... -- PROGRAM ARG...\n", what);
+	exit(125);
+}
+
+static void
+poke(pid_t thread, uint64_t at, const void *bytes, size_t n)
+{
+	/* process_vm_writev does not write where the program itself may not, which is what we want */
+	struct iovec here = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = n };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)at, .iov_len = n };	/* of the other process */
+
+	if (process_vm_writev(thread, &here, 1, &there, 1, 0) != (ssize_t)n)
+		perror("failat: write memory");
+}
+
+static bool
+peek(pid_t thread, uint64_t at, void *bytes, size_t n)
+{
+	struct iovec here = { .iov_base = bytes, .iov_len = n };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)at, .iov_len = n };
+
+	return process_vm_readv(thread, &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+static struct pending *
+remember(pid_t thread, uint64_t at)
+{
+	for (size_t i = 0; i < MAX_PENDING; i++)
+		if (failing.pending[i].thread == 0) {
+			failing.pending[i] = (struct pending){ .thread = thread, .at = at, .byte = -1 };
+			return &failing.pending[i];
+		}
+	usage("too many threads");
+}
+
+static enum trace_next
+act(const struct rule *r, pid_t thread, struct user_regs_struct *regs)
+{
+	struct pending *p;
+	unsigned char byte;
+
+	switch (r->what) {
+	case FAIL:
+		regs->orig_rax = (unsigned long long)-1;	/* no such call: the kernel leaves the result alone */
+		regs->rax = (unsigned long long)r->result;
+		break;
+	case SHORT:
+		if (regs->rdx > 1)
+			regs->rdx /= 2;
+		break;
+	case FLIP:
+		if (regs->rdx == 0 || !peek(thread, regs->rsi + regs->rdx / 2, &byte, 1))
+			return TRACE_GO;
+		p = remember(thread, regs->rsi + regs->rdx / 2);
+		p->byte = byte;
+		byte ^= 4;
+		poke(thread, p->at, &byte, 1);
+		return TRACE_LEAVE;
+	case RUN:
+		if (system(r->command) != 0)
+			fprintf(stderr, "failat: the command failed: %s\n", r->command);
+		return TRACE_GO;
+	case CLOCK:
+		if (regs->orig_rax == SYS_time) {
+			regs->orig_rax = (unsigned long long)-1;
+			regs->rax = (unsigned long long)r->seconds;
+			break;
+		}
+		/* CLOCK_REALTIME and its coarse sister; gettimeofday has the place in its first argument */
+		if (regs->orig_rax == SYS_clock_gettime && regs->rdi != 0 && regs->rdi != 5)
+			return TRACE_GO;
+		p = remember(thread, regs->orig_rax == SYS_clock_gettime ? regs->rsi : regs->rdi);
+		p->seconds = r->seconds;
+		return TRACE_LEAVE;
+	}
+	if (ptrace(PTRACE_SETREGS, thread, NULL, regs) != 0)
+		perror("failat: set registers");
+	return TRACE_GO;
+}
+
+static enum trace_next
+enter(pid_t thread, size_t row, void *ctx)
+{
+	struct user_regs_struct regs;
+	size_t call = failing.row_of[row];
+	enum trace_next next = TRACE_GO;
+
+	(void)ctx;
+	for (size_t i = 0; i < failing.n_rules; i++) {
+		struct rule *r = &failing.rules[i];
+
+		if (!r->of[call])
+			continue;
+		++r->count;
+		if (r->when != 0 && r->count != r->when && !(r->after && r->count > r->when))
+			continue;
+		if (r->what != CLOCK)
+			fprintf(failing.list, "%lu %s\n", r->count, known[call].name);
+		if (r->when == 0)
+			continue;
+		if (ptrace(PTRACE_GETREGS, thread, NULL, &regs) != 0)
+			continue;
+		next = act(r, thread, &regs);
+	}
+	return next;
+}
+
+static void
+leave(pid_t thread, void *ctx)
+{
+	(void)ctx;
+	for (size_t i = 0; i < MAX_PENDING; i++) {
+		struct pending *p = &failing.pending[i];
+		unsigned char byte = (unsigned char)p->byte;
+
+		if (p->thread != thread)
+			continue;
+		if (p->byte >= 0)
+			poke(thread, p->at, &byte, 1);
+		else
+			poke(thread, p->at, &p->seconds, sizeof p->seconds);
+		p->thread = 0;
+	}
+}
+
+/* the vdso answers without a system call: its address is taken out of what the kernel gives to a new program */
+static void
+hide_vdso(pid_t thread, void *ctx)
+{
+	struct user_regs_struct regs;
+	uint64_t at, word, pair[2];
+	int lists = 0;
+
+	(void)ctx;
+	if (ptrace(PTRACE_GETREGS, thread, NULL, &regs) != 0)
+		return;
+	for (at = regs.rsp + 8; lists < 2 && peek(thread, at, &word, 8); at += 8)	/* arguments, environment */
+		lists += word == 0;
+	for (; peek(thread, at, pair, sizeof pair) && pair[0] != AT_NULL; at += sizeof pair)
+		if (pair[0] == AT_SYSINFO_EHDR) {
+			word = AT_IGNORE;
+			poke(thread, at, &word, sizeof word);
+		}
+}
+
+static void
+parse_what(struct rule *r, const char *what)
+{
+	r->what = FAIL;
+	if (strcmp(what, "zero") == 0)
+		return;
+	if (strcmp(what, "short") == 0) {
+		r->what = SHORT;
+		return;
+	}
+	if (strcmp(what, "flip") == 0) {
+		r->what = FLIP;
+		return;
+	}
+	if (strncmp(what, "run=", 4) == 0) {
+		r->what = RUN;
+		r->command = what + 4;
+		return;
+	}
+	if (strncmp(what, "clock=", 6) == 0) {
+		r->what = CLOCK;
+		r->seconds = strtoll(what + 6, NULL, 10);
+		return;
+	}
+	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+		if (strcmp(what, errors[i].name) == 0) {
+			r->result = -errors[i].number;
+			return;
+		}
+	usage("no such failure");
+}
+
+static void
+parse_rule(struct rule *r, char *text)
+{
+	char *when = strchr(text, ':'), *what = when != NULL ? strchr(when + 1, ':') : NULL, *end;
+
+	if (what == NULL)
+		usage("a rule is CALLS:WHEN:WHAT");
+	*when++ = *what++ = '\0';
+	for (char *name = strtok(text, ","); name != NULL; name = strtok(NULL, ",")) {
+		bool found = false;
+
+		for (size_t i = 0; i < N_KNOWN; i++)
+			if (strcmp(name, known[i].name) == 0 || strcmp(name, known[i].class) == 0)
+				found = r->of[i] = true;
+		if (!found)
+			usage("no such call");
+	}
+	r->when = strtoul(when, &end, 10);
+	r->after = *end == '+';
+	parse_what(r, what);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct trace_watch w = { .self = "failat", .calls = failing.calls, .enter = enter, .leave = leave };
+	int i, result;
+
+	for (i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (failing.n_rules == MAX_RULES)
+			usage("too many rules");
+		parse_rule(&failing.rules[failing.n_rules++], argv[i]);
+		if (failing.rules[failing.n_rules - 1].what == CLOCK)
+			w.loaded = hide_vdso;
+	}
+	if (i + 1 >= argc)
+		usage("no program");
+	for (size_t k = 0; k < N_KNOWN; k++)
+		for (size_t r = 0; r < failing.n_rules; r++)
+			if (failing.rules[r].of[k]) {
+				failing.row_of[failing.n_calls] = k;
+				failing.calls[failing.n_calls++] = (struct trace_call){ .name = known[k].name,
+				    .number = known[k].number, .test = known[k].test };
+				break;
+			}
+	w.n_calls = failing.n_calls;
+	if ((failing.list = fopen(argv[1], "we")) == NULL) {
+		fprintf(stderr, "failat: %s: %s\n", argv[1], strerror(errno));
+		return 125;
+	}
+	result = trace_run(&w, argv + i + 1);
+	return fclose(failing.list) == 0 ? result : 125;
+}
