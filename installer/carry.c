@@ -2,6 +2,7 @@
  * carry.c - from a plan to the end of the switch, for apply and repair.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "dray/num.h"
@@ -32,6 +33,7 @@ inst_carry_close(struct inst_carry *a)
 	inst_tx_close(a->tx);
 	inst_tx_close(a->earlier);
 	inst_foreign_free(&a->foreign);
+	inst_run_due_free(&a->due);
 	inst_plan_free(a->p);
 	inst_front_close(&a->f);
 }
@@ -266,7 +268,7 @@ open_tx(struct inst_carry *a, struct dray_err *e)
 static int
 validate(struct inst_carry *a, struct dray_err *e)
 {
-	struct inst_validate o = { .chroot = a->allow_chroot, .stop = tool_signal_seen };
+	struct inst_validate o = { .chroot = a->f.allow_chroot, .stop = tool_signal_seen };
 
 	if (!inst_validate_wanted(a->p))
 		return 0;
@@ -382,6 +384,41 @@ inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head,
 		return -1;
 	}
 	return 0;
+}
+
+/* those of the bundle that nothing calls: so that nobody looks for them */
+static int
+say_not_called(const struct inst_carry *a, struct dray_err *e)
+{
+	const struct dray_desc *d = dray_bundle_desc(a->f.b);
+	struct dray_json *called;
+	char text[400] = "";
+	size_t at = 0;
+
+	if (a->tx == NULL || inst_tx_between(a->tx) || d->n_triggers == 0)
+		return 0;
+	if (inst_due_called(a->tx, &called, e) != 0)
+		return -1;
+	for (size_t i = 0; i < d->n_triggers; i++) {
+		const char *id = inst_due_id(dray_json_at(d->triggers, i));
+
+		if (!inst_due_has(called, id) && at < sizeof(text))
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at > 0 ? ", " : "", id);
+	}
+	dray_json_free(called);
+	if (at >= sizeof(text))
+		memcpy(text + sizeof(text) - 4, "...", 4);
+	if (at > 0)
+		inst_say(&a->f, "not run, as nothing that they wait for changed: %s", text);
+	return 0;
+}
+
+int
+inst_carry_triggers(struct inst_carry *a, struct dray_err *e)
+{
+	if (!a->locked)		/* a tree that never had an upgrade */
+		return 0;
+	return inst_run_due(&a->f, &a->due, e) != 0 || (a->done && say_not_called(a, e) != 0) ? -1 : 0;
 }
 
 int

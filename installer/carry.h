@@ -16,7 +16,7 @@ struct inst_carry {
 	enum inst_pending recovered;
 	uint64_t memory;		/* --memory; 0: not given */
 	bool verify_writes;
-	bool allow_chroot;		/* programs of a tree that is not the running system's may be run in it */
+	struct inst_run_due due;	/* triggers that were run at the end */
 	uint64_t keep;			/* --keep; UINT64_MAX: not given */
 	struct inst_forgotten freed;	/* old generations that were freed for it */
 	bool locked;			/* the state folder was there, and is ours */
@@ -29,8 +29,7 @@ struct inst_carry {
 	    .help = "for frames in work; fewer workers keep to it" }, \
 	{ .name = "verify-writes", .kind = TOOL_FLAG, .out = &(a).verify_writes, \
 	    .help = "read all that was written back from the disk first" }, \
-	{ .name = "allow-chroot", .kind = TOOL_FLAG, .out = &(a).allow_chroot, \
-	    .help = "programs of the tree may be run in it, to check merged files" }
+	INST_OPTS_TRIGGERS((a).f)
 
 void inst_carry_init(struct inst_carry *a, const char *verb);
 void inst_carry_close(struct inst_carry *a);
@@ -53,6 +52,12 @@ DRAY_MUST_CHECK int inst_carry_plan(struct inst_carry *a, struct dray_err *e);
  * @head: keep the bundle's head as the record of the release
  */
 DRAY_MUST_CHECK int inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, struct dray_err *e);
+
+/**
+ * inst_carry_triggers - after the end of an upgrade or a phase: run what waits, if it may be run
+ * Failures are in @a->due, for the end of the run; -1: interrupted, I/O, or DRAY_E_WENT_BACK
+ */
+DRAY_MUST_CHECK int inst_carry_triggers(struct inst_carry *a, struct dray_err *e);
 
 /** inst_carry_keep - after the end of an upgrade: free the generations that --keep does not keep */
 DRAY_MUST_CHECK int inst_carry_keep(struct inst_carry *a, struct dray_err *e);

@@ -42,6 +42,8 @@ struct inst_front {
 	struct inst_run run;
 	struct tool_media media;
 	struct tool_list dirs;		/* --dir */
+	bool allow_chroot;		/* programs of a tree that is not the running system's may be run in it */
+	bool no_triggers;		/* what has to be run waits */
 	bool listing;			/* stdout is a list for other programs: words go to stderr */
 	bool told;			/* the failure is in the JSON document that was printed already */
 };
@@ -95,6 +97,11 @@ void inst_say_torn(const struct inst_front *f);
 	{ .name = "root", .kind = TOOL_TEXT, .out = &(f).root, .arg = "DIR", .help = "the tree to work on (default: /)" }, \
 	{ .name = "state", .kind = TOOL_TEXT, .out = &(f).state, .arg = "DIR", \
 	    .help = "state folder beneath the root" }
+#define INST_OPTS_TRIGGERS(f) \
+	{ .name = "allow-chroot", .kind = TOOL_FLAG, .out = &(f).allow_chroot, \
+	    .help = "with --root: programs of that tree may be run, as root, in a chroot" }, \
+	{ .name = "no-triggers", .kind = TOOL_FLAG, .out = &(f).no_triggers, \
+	    .help = "run no triggers: those that are called wait" }
 #define INST_OPT_KEYRING(f) \
 	{ .name = "keyring", .kind = TOOL_LIST, .out = &(f).keyring, .arg = "FILE", \
 	    .help = "trusted keys; repeats (default: /etc/dray/keyring.json or /etc/dray/keyring.d)" }
@@ -166,7 +173,40 @@ void inst_report_json(const struct inst_front *f, const struct inst_plan *p, str
 /** inst_report_notes - what was left alone, parked or refused, and why */
 void inst_report_notes(const struct inst_front *f, const struct inst_plan *p);
 
-/* due_say.c: triggers for people and for scripts; any of a descriptor, or of inst_due_load */
+/* run_due.c: triggers that wait are run */
+struct inst_run_due {
+	const char *const *ids;		/* only these; n_ids 0: all that wait */
+	size_t n_ids;
+	bool again;			/* those too that have failed before */
+	struct dray_json *told;		/* out: "triggers" of a document, or NULL; owned */
+	size_t ran, bad, warned;	/* @bad: but for those whose failure is only told */
+	struct dray_err why;		/* of the first of @bad */
+};
+/** inst_run_due_why - static text: why no program of the tree may be run now; NULL: one may */
+const char *inst_run_due_why(const struct inst_front *f);
+/**
+ * inst_run_due - run them in order; nothing if none may be run. Each is recorded at its end
+ * Return: 0, with failures in @r; -1: interrupted, I/O, or DRAY_E_WENT_BACK because one asks for the way back by failing
+ */
+DRAY_MUST_CHECK int inst_run_due(struct inst_front *f, struct inst_run_due *r, struct dray_err *e);
+/** inst_run_due_end - 0, or DRAY_E_TRIGGER when one failed */
+DRAY_MUST_CHECK int inst_run_due_end(const struct inst_front *f, const struct inst_run_due *r, struct dray_err *e);
+/** inst_run_due_json - "triggers", "triggers_due" (those that wait now) and, when one failed, "error". Return: as
+ * inst_run_due_end */
+DRAY_MUST_CHECK int inst_run_due_json(struct inst_front *f, const struct inst_run_due *r, struct dray_json *o,
+    struct dray_err *e);
+/** inst_run_due_told - the end of a command: @o, which may be NULL without --json, printed with the above. Return: as
+ * inst_run_due_end */
+DRAY_MUST_CHECK int inst_run_due_told(struct inst_front *f, const struct inst_run_due *r, struct dray_json *o,
+    struct dray_err *e);
+void inst_run_due_free(struct inst_run_due *r);
+
+/* cmd_recover.c */
+/** inst_back_ready - may @tx be taken back? @drift: what was changed since. DRAY_E_SYSTEM: nothing was changed */
+DRAY_MUST_CHECK int inst_back_ready(const struct inst_front *f, struct inst_tx *tx, struct inst_foreign *drift,
+    struct dray_err *e);
+
+/* due_say.c: triggers for people and for scripts; any of a descriptor, or an entry of inst_due_load */
 /** inst_say_output - what a program said, indented */
 void inst_say_output(const struct inst_front *f, const char *text);
 void inst_due_line(const struct inst_front *f, const struct dray_json *t);

@@ -45,21 +45,16 @@ summary(const struct inst_carry *a)
 }
 
 static int
-print_json(const struct inst_carry *a, struct dray_err *e)
+tell(struct inst_carry *a, struct dray_err *e)
 {
-	struct dray_json *o = dray_json_new_obj();
+	struct dray_json *o = a->f.common.json ? dray_json_new_obj() : NULL;
 
-	if (a->p != NULL)
-		inst_report_json(&a->f, a->p, o);
-	inst_carry_json(a, o);
-	return tool_json(o, e);
-}
-
-static int
-tell(const struct inst_carry *a, struct dray_err *e)
-{
 	summary(a);
-	return a->f.common.json ? print_json(a, e) : 0;
+	if (o != NULL && a->p != NULL)
+		inst_report_json(&a->f, a->p, o);
+	if (o != NULL)
+		inst_carry_json(a, o);
+	return inst_run_due_told(&a->f, &a->due, o, e);
 }
 
 /* another choice of components that changes nothing in the tree is kept all the same, for check and the next upgrade */
@@ -84,7 +79,7 @@ run(struct inst_carry *a, struct dray_err *e)
 	if (inst_carry_begin(a, e) != 0 || inst_front_fits(&a->f, e) != 0)
 		return -1;
 	if (a->tx != NULL)
-		return inst_carry_go_on(a, e) == 0 && inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
+		return inst_carry_go_on(a, e) == 0 && inst_carry_triggers(a, e) == 0 && inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
 	if (inst_carry_plan(a, e) != 0) {
 		if (a->p != NULL && !a->f.common.json)
 			inst_report_notes(&a->f, a->p);
@@ -96,7 +91,8 @@ run(struct inst_carry *a, struct dray_err *e)
 	inst_components_record(dray_bundle_desc(a->f.b), a->p->absent, &to);
 	if (inst_release_digest(dray_bundle_index(a->f.b), to.release, e) != 0)
 		return -1;
-	return inst_carry_out(a, &to, true, e) == 0 && keep_choice(a, &to, e) == 0 && inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
+	return inst_carry_out(a, &to, true, e) == 0 && keep_choice(a, &to, e) == 0 && inst_carry_triggers(a, e) == 0 &&
+	    inst_carry_keep(a, e) == 0 ? tell(a, e) : -1;
 }
 
 int

@@ -35,10 +35,14 @@ result_word(enum inst_pending did, bool back)
 }
 
 static int
-print_result(const char *result, const struct inst_foreign *kept, const struct inst_installed *now, struct dray_err *e)
+print_result(struct inst_front *f, const char *result, const struct inst_foreign *kept, const struct inst_installed *now,
+    const struct inst_run_due *due, struct dray_err *e)
 {
-	struct dray_json *o = dray_json_new_obj(), *a;
+	struct dray_json *o, *a;
 
+	if (!f->common.json)
+		return inst_run_due_end(f, due, e);
+	o = dray_json_new_obj();
 	dray_json_set_str(o, "result", result);
 	if (now->known) {
 		dray_json_set_str(o, "product", now->product);
@@ -47,11 +51,11 @@ print_result(const char *result, const struct inst_foreign *kept, const struct i
 	a = dray_json_set_arr(o, "kept");
 	for (size_t i = 0; i < kept->n; i++)
 		dray_json_push_str(a, kept->paths[i]);
-	return tool_json(o, e);
+	return inst_run_due_told(f, due, o, e);
 }
 
 static int
-resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_err *e)
+resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct inst_run_due *due, struct dray_err *e)
 {
 	enum inst_pending did = INST_PENDING_NONE;
 	struct inst_tx *between = NULL;
@@ -83,11 +87,13 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct dray_e
 		inst_say(f, "%s; it is finished now, %s", what, strcmp(result_word(did, back), "back") == 0 ?
 		    "back to the old state" : "in the new state");
 	inst_print_paths(f, "changed by somebody else meanwhile; kept in the stash:", kept);
-	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED) {
+	if (there && inst_run_due(f, due, e) != 0)
+		return -1;
+	if (there)
 		inst_due_say(f);
+	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED)
 		inst_say_command(f, "next", "status", NULL);
-	}
-	return f->common.json ? print_result(result_word(did, back), kept, &f->anchor.installed, e) : 0;
+	return print_result(f, result_word(did, back), kept, &f->anchor.installed, due, e);
 }
 
 int
@@ -96,11 +102,12 @@ inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self)
 	struct inst_front f;
 	bool back = false;
 	struct tool_opt opts[] = {
-		INST_OPTS_ROOT(f),
+		INST_OPTS_ROOT(f), INST_OPTS_TRIGGERS(f),
 		{ .name = "back", .kind = TOOL_FLAG, .out = &back, .help = "go back to the old state instead of forward" },
 		{ .name = NULL }
 	};
 	struct inst_foreign kept = { .n = 0 };
+	struct inst_run_due due = { .ran = 0 };
 	struct dray_err e = { .code = DRAY_OK };
 	size_t n;
 	int rc;
@@ -111,10 +118,11 @@ inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self)
 	if (back)
 		inst_run_option(&f.run, "back");
 	tool_signals();
-	rc = resume(&f, back, &kept, &e);
+	rc = resume(&f, back, &kept, &due, &e);
 	inst_say_torn(&f);
 	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
 	inst_foreign_free(&kept);
+	inst_run_due_free(&due);
 	inst_front_close(&f);
 	return rc;
 }
@@ -211,8 +219,8 @@ stash_whole(const struct inst_front *f, struct inst_tx *tx, struct dray_err *e)
 }
 
 /* what changed since the upgrade: it will be in the stash afterwards, not in the tree */
-static int
-list_drift(const struct inst_front *f, struct inst_tx *tx, struct inst_foreign *drift, struct dray_err *e)
+int
+inst_back_ready(const struct inst_front *f, struct inst_tx *tx, struct inst_foreign *drift, struct dray_err *e)
 {
 	struct inst_ident now;
 	struct dray_walk w;
@@ -255,7 +263,7 @@ hint_resume(const struct inst_front *f, const struct inst_tx *tx, struct dray_er
 }
 
 static int
-rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
+rollback(struct inst_front *f, struct inst_foreign *kept, struct inst_run_due *due, struct dray_err *e)
 {
 	struct inst_foreign drift = { .n = 0 }, meanwhile = { .n = 0 };
 	struct inst_tx *tx = NULL;
@@ -289,7 +297,7 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 			goto out;
 		}
 		from = tx->from;
-		if (list_drift(f, tx, &drift, e) != 0)
+		if (inst_back_ready(f, tx, &drift, e) != 0)
 			goto out;
 		inst_print_paths(f, "changed since the upgrade, and not kept in place:", &drift);
 		if (tool_signal_seen() != 0) {
@@ -309,9 +317,11 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct dray_err *e)
 	else
 		inst_say(f, "%s is back in the state before the upgrade", f->root);
 	inst_print_paths(f, "changed since the upgrade; kept in the stash:", kept);
+	if (inst_run_due(f, due, e) != 0)
+		goto out;
 	inst_due_say(f);
 	inst_say_command(f, "next", "status", NULL);
-	rc = f->common.json ? print_result("back", kept, &from, e) : 0;
+	rc = print_result(f, "back", kept, &from, due, e);
 out:
 	inst_tx_close(tx);
 	inst_foreign_free(&drift);
@@ -323,8 +333,9 @@ int
 inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self)
 {
 	struct inst_front f;
-	struct tool_opt opts[] = { INST_OPTS_ROOT(f), { .name = NULL } };
+	struct tool_opt opts[] = { INST_OPTS_ROOT(f), INST_OPTS_TRIGGERS(f), { .name = NULL } };
 	struct inst_foreign kept = { .n = 0 };
+	struct inst_run_due due = { .ran = 0 };
 	struct dray_err e = { .code = DRAY_OK };
 	size_t n;
 	int rc;
@@ -333,10 +344,11 @@ inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self)
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
 	tool_signals();
-	rc = rollback(&f, &kept, &e);
+	rc = rollback(&f, &kept, &due, &e);
 	inst_say_torn(&f);
 	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
 	inst_foreign_free(&kept);
+	inst_run_due_free(&due);
 	inst_front_close(&f);
 	return rc;
 }

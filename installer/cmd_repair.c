@@ -106,6 +106,7 @@ print_json(struct repairing *r, const char *result, bool refused, struct dray_er
 	const struct dray_desc *d = dray_bundle_desc(f->b);
 	struct dray_json *o = dray_json_new_obj();
 	struct dray_err printing = { .code = DRAY_OK };
+	int rc = 0;
 
 	if (r->a.p != NULL) {
 		inst_report_json(f, r->a.p, o);
@@ -122,8 +123,10 @@ print_json(struct repairing *r, const char *result, bool refused, struct dray_er
 	inst_check_json_chosen(f, &r->c, r->chosen, o);
 	if (refused)
 		inst_json_error(f, o, e);
+	else if (r->a.p != NULL && result != NULL)
+		rc = inst_run_due_json(f, &r->a.due, o, e);
 	if (tool_json(o, &printing) == 0)
-		return 0;
+		return rc;
 	*e = printing;
 	return -1;
 }
@@ -208,10 +211,10 @@ repair(struct repairing *r, struct dray_err *e)
 	assert(r->a.p != NULL);
 	/* what is recorded stays as it is: a repair is no other release, and the record of this one is there */
 	same = f->anchor.installed;
-	if (inst_carry_out(&r->a, &same, false, e) != 0)
+	if (inst_carry_out(&r->a, &same, false, e) != 0 || inst_carry_triggers(&r->a, e) != 0)
 		return -1;
 	summary(r);
-	return f->common.json ? print_json(r, "", false, e) : 0;
+	return f->common.json ? print_json(r, "", false, e) : inst_run_due_end(f, &r->a.due, e);
 }
 
 int

@@ -237,7 +237,7 @@ switch_end(const struct inst_state *s, struct inst_tx *tx, struct inst_foreign *
 	if (inst_barrier(s, tx, true, e) != 0)
 		return -1;
 	/* between phases: what the ones so far call is due now; at the end inst_finish sees to it */
-	if (tx->goal < tx->last && inst_due_add(s, tx, tx->goal, e) != 0)
+	if (tx->goal < tx->last && inst_due_add(s, tx, tx->goal, false, e) != 0)
 		return -1;
 	if (inst_tx_record(tx, INST_TX_DONE, step_arg(tx->goal), e) != 0)
 		return -1;

@@ -24,31 +24,59 @@ inst_due_id(const struct dray_json *t)
 	return dray_json_str(t, "id", &id, &len, "", &ignored) == 0 ? id : "";
 }
 
-static bool
-has(const struct dray_json *list, const char *id)
+const struct dray_json *
+inst_due_trigger(const struct dray_json *entry)
 {
-	for (size_t i = 0; i < dray_json_count(list); i++)
-		if (strcmp(inst_due_id(dray_json_at(list, i)), id) == 0)
-			return true;
-	return false;
+	const struct dray_json *t;
+	struct dray_err ignored;
+
+	return dray_json_obj(entry, "trigger", &t, "", &ignored) == 0 ? t : entry;
 }
 
-/* a copy that comes after what waits before it alone: the others need not run */
+static int64_t
+number(const struct dray_json *entry, const char *key)
+{
+	struct dray_err ignored;
+	int64_t n;
+
+	return dray_json_has(entry, key) && dray_json_int(entry, key, 0, UINT32_MAX, &n, "", &ignored) == 0 ? n : 0;
+}
+
+uint32_t
+inst_due_of(const struct dray_json *entry)
+{
+	return (uint32_t)number(entry, "of");
+}
+
+bool
+inst_due_failed(const struct dray_json *entry)
+{
+	return number(entry, "failed") != 0;
+}
+
+/* the entry of that id; NULL: none */
+static const struct dray_json *
+find(const struct dray_json *list, const char *id)
+{
+	for (size_t i = 0; i < dray_json_count(list); i++)
+		if (strcmp(inst_due_id(inst_due_trigger(dray_json_at(list, i))), id) == 0)
+			return dray_json_at(list, i);
+	return NULL;
+}
+
+/* what has to be known to run it. Of what it comes after, what waits before it: the others need not run */
 static void
-put(struct dray_json *list, const struct dray_json *t)
+copy_trigger(const struct dray_json *list, const struct dray_json *t, struct dray_json *o)
 {
 	static const char *const keys[] = { "argv", "id", "outputs", "paths" }, *const words[] = { "needs", "on_failure" };
-	const struct dray_json *after;
+	const struct dray_json *after, *v;
 	struct dray_err ignored;
-	struct dray_json *o, *a;
+	struct dray_json *a;
 	const char *text;
 	size_t n, len;
 	int64_t seconds;
 
-	o = dray_json_push_obj(list);
 	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
-		const struct dray_json *v;
-
 		if (strcmp(keys[k], "id") == 0)
 			dray_json_set_str(o, "id", inst_due_id(t));
 		else if (dray_json_has(t, keys[k]) && dray_json_arr(t, keys[k], &v, &n, "", &ignored) == 0)
@@ -63,8 +91,29 @@ put(struct dray_json *list, const struct dray_json *t)
 		return;
 	a = dray_json_set_arr(o, "after");
 	for (size_t i = 0; i < n; i++)
-		if ((text = dray_json_text(dray_json_at(after, i), &len)) != NULL && has(list, text))
+		if ((text = dray_json_text(dray_json_at(after, i), &len)) != NULL && find(list, text) != NULL)
 			dray_json_push_str(a, text);
+}
+
+static void
+put(struct dray_json *list, const struct dray_json *t, int64_t of, int64_t since, bool failed)
+{
+	struct dray_json *one = dray_json_new_obj(), *entry;
+
+	copy_trigger(list, t, one);
+	entry = dray_json_push_obj(list);
+	dray_json_set_int(entry, "failed", failed ? 1 : 0);
+	dray_json_set_int(entry, "of", of);
+	dray_json_set_int(entry, "since", since);
+	dray_json_set_copy(entry, "trigger", one);
+	dray_json_free(one);
+}
+
+/* as it waits */
+static void
+put_again(struct dray_json *list, const struct dray_json *entry, bool failed)
+{
+	put(list, inst_due_trigger(entry), number(entry, "of"), number(entry, "since"), failed);
 }
 
 /* the array @key of a small document of ours; 1: there is none */
@@ -118,16 +167,41 @@ write_list(int dir, const char *name, const char *version, const char *key, cons
 	return rc == 0 ? 0 : dray_wrap(e, "%s", name);
 }
 
+/* the shape of each entry, and of the triggers in them */
+static int
+check_list(const struct dray_json *list, struct dray_err *e)
+{
+	static const char *const keys[] = { "failed", "of", "since", "trigger", NULL };
+	struct dray_json *all = dray_json_new_arr();
+	const struct dray_json *t;
+	int64_t n;
+	int rc = all != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
+
+	for (size_t i = 0; rc == 0 && i < dray_json_count(list); i++) {
+		const struct dray_json *entry = dray_json_at(list, i);
+
+		rc = dray_json_only(entry, keys, "a trigger", e) != 0 || dray_json_int(entry, "failed", 0, 1, &n, "a trigger", e) != 0 ||
+		    dray_json_int(entry, "of", 0, UINT32_MAX, &n, "a trigger", e) != 0 ||
+		    dray_json_int(entry, "since", 0, UINT32_MAX, &n, "a trigger", e) != 0 ||
+		    dray_json_obj(entry, "trigger", &t, "a trigger", e) != 0 ? -1 : 0;
+		if (rc == 0) {
+			dray_json_push_copy(all, t);
+			rc = dray_trigger_check(all, i, "a trigger", e);
+		}
+	}
+	dray_json_free(all);
+	return rc;
+}
+
 int
 inst_due_load(const struct inst_state *s, struct dray_json **list, struct dray_err *e)
 {
 	int r = s->dir == -1 ? 1 : read_list(s->dir, DUE, "dray_triggers", "due", list, e);
 
-	for (size_t i = 0; r == 0 && i < dray_json_count(*list); i++)
-		if ((r = dray_trigger_check(*list, i, "a trigger", e)) != 0) {
-			dray_json_free(*list);
-			*list = NULL;
-		}
+	if (r == 0 && (r = check_list(*list, e)) != 0) {
+		dray_json_free(*list);
+		*list = NULL;
+	}
 	if (r == 1) {
 		*list = dray_json_new_arr();
 		return *list != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
@@ -137,6 +211,23 @@ inst_due_load(const struct inst_state *s, struct dray_json **list, struct dray_e
 	dray_wrap(e, "%s/" DUE, s->rel);
 	e->code = DRAY_E_SYSTEM;
 	return dray_hint(e, "it lists what has to be run after upgrades; when you have run that by hand, delete the file");
+}
+
+int
+inst_due_called(const struct inst_tx *tx, struct dray_json **list, struct dray_err *e)
+{
+	int r = read_list(tx->dir, STAGED, "dray_triggers", "called", list, e);
+
+	if (r != 1)
+		return r;
+	*list = dray_json_new_arr();
+	return *list != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
+}
+
+bool
+inst_due_has(const struct dray_json *list, const char *id)
+{
+	return find(list, id) != NULL;
 }
 
 int
@@ -158,31 +249,51 @@ inst_due_stage(struct inst_tx *tx, const struct inst_plan *p, const struct dray_
 	return rc;
 }
 
-/* those that @tx calls up to the step @goal, behind those that wait already */
-static int
-join(const struct dray_json *waiting, const struct dray_json *called, uint8_t goal, struct dray_json *out, struct dray_err *e)
+/* does a step up to @goal call it? */
+static bool
+called_by(const struct dray_json *entry, uint8_t goal)
 {
-	struct dray_json *now = dray_json_new_arr();
-	const struct dray_json *t;
-	int64_t steps;
-	int rc = 0;
+	return goal >= DRAY_MAX_PHASES || (number(entry, "steps") & ((INT64_C(1) << goal) - 1)) != 0;
+}
 
-	for (size_t i = 0; rc == 0 && i < dray_json_count(called); i++)
-		if ((rc = dray_json_int(dray_json_at(called, i), "steps", 1, UINT16_MAX, &steps, STAGED, e)) == 0 &&
-		    (rc = dray_json_obj(dray_json_at(called, i), "trigger", &t, STAGED, e)) == 0 &&
-		    (goal >= DRAY_MAX_PHASES || (steps & ((INT64_C(1) << goal) - 1)) != 0))
-			put(now, t);
-	for (size_t i = 0; i < dray_json_count(waiting); i++)
-		if (!has(now, inst_due_id(dray_json_at(waiting, i))))
-			put(out, dray_json_at(waiting, i));
-	for (size_t i = 0; i < dray_json_count(now); i++)
-		put(out, dray_json_at(now, i));
-	dray_json_free(now);
-	return rc;
+/* those that @tx calls up to the step @goal, behind those that wait already */
+static void
+join(const struct dray_json *waiting, const struct dray_json *called, const struct inst_tx *tx, uint8_t goal,
+    struct dray_json *out)
+{
+	for (size_t i = 0; i < dray_json_count(waiting); i++) {
+		const struct dray_json *w = dray_json_at(waiting, i), *c = find(called, inst_due_id(inst_due_trigger(w)));
+
+		if (c == NULL || !called_by(c, goal))
+			put_again(out, w, inst_due_failed(w));
+	}
+	for (size_t i = 0; i < dray_json_count(called); i++) {
+		const struct dray_json *c = dray_json_at(called, i), *t = inst_due_trigger(c), *w = find(waiting, inst_due_id(t));
+
+		if (called_by(c, goal))
+			put(out, t, tx->number, w != NULL ? number(w, "since") : tx->number, false);
+	}
+}
+
+/*
+ * The way back over @tx: what it called has to run again, for the files are others again. What waited before it waits on.
+ */
+static void
+join_back(const struct dray_json *waiting, const struct dray_json *called, const struct inst_tx *tx, struct dray_json *out)
+{
+	for (size_t i = 0; i < dray_json_count(waiting); i++) {
+		const struct dray_json *w = dray_json_at(waiting, i), *c = find(called, inst_due_id(inst_due_trigger(w)));
+
+		if (c == NULL)
+			put_again(out, w, inst_due_failed(w));
+	}
+	for (size_t i = 0; i < dray_json_count(called); i++)
+		if (called_by(dray_json_at(called, i), tx->done))
+			put(out, inst_due_trigger(dray_json_at(called, i)), 0, 0, false);
 }
 
 int
-inst_due_add(const struct inst_state *s, struct inst_tx *tx, uint8_t goal, struct dray_err *e)
+inst_due_add(const struct inst_state *s, struct inst_tx *tx, uint8_t goal, bool back, struct dray_err *e)
 {
 	struct dray_json *called = NULL, *waiting = NULL, *out = NULL;
 	struct dray_err bad = { .code = DRAY_OK };
@@ -194,7 +305,10 @@ inst_due_add(const struct inst_state *s, struct inst_tx *tx, uint8_t goal, struc
 	if (inst_due_load(s, &waiting, &bad) != 0)
 		waiting = dray_json_new_arr();
 	out = dray_json_new_arr();
-	r = join(waiting, called, goal, out, e);
+	if (back)
+		join_back(waiting, called, tx, out);
+	else
+		join(waiting, called, tx, goal, out);
 	while (r == 0 && write_list(s->dir, DUE, "dray_triggers", "due", out, e) != 0)
 		r = inst_tx_made_room(tx, e) ? 0 : -1;
 	dray_json_free(called);
@@ -204,7 +318,7 @@ inst_due_add(const struct inst_state *s, struct inst_tx *tx, uint8_t goal, struc
 }
 
 int
-inst_due_done(const struct inst_state *s, const char *id, struct dray_err *e)
+inst_due_ended(const struct inst_state *s, const char *id, bool well, struct dray_err *e)
 {
 	struct dray_json *list, *out;
 	int rc;
@@ -212,9 +326,12 @@ inst_due_done(const struct inst_state *s, const char *id, struct dray_err *e)
 	if (inst_due_load(s, &list, e) != 0)
 		return -1;
 	out = dray_json_new_arr();
-	for (size_t i = 0; i < dray_json_count(list); i++)
-		if (strcmp(inst_due_id(dray_json_at(list, i)), id) != 0)
-			put(out, dray_json_at(list, i));
+	for (size_t i = 0; i < dray_json_count(list); i++) {
+		bool it = strcmp(inst_due_id(inst_due_trigger(dray_json_at(list, i))), id) == 0;
+
+		if (!it || !well)
+			put_again(out, dray_json_at(list, i), it || inst_due_failed(dray_json_at(list, i)));
+	}
 	dray_json_free(list);
 	rc = write_list(s->dir, DUE, "dray_triggers", "due", out, e);
 	dray_json_free(out);

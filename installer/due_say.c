@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/trigger.h"
+
 #include "installer/cmd.h"
 #include "installer/due.h"
 
 void
-inst_due_line(const struct inst_front *f, const struct dray_json *t)
+inst_due_line(const struct inst_front *f, const struct dray_json *entry)
 {
+	const struct dray_json *t = inst_due_trigger(entry);
 	char *command = inst_command_of(f, t), quoted[DRAY_QUOTE_CAP(64)];
 	const char *id = inst_due_id(t);
 
@@ -30,9 +33,10 @@ inst_say_output(const struct inst_front *f, const char *text)
 }
 
 void
-inst_due_json(struct dray_json *list, const struct dray_json *t)
+inst_due_json(struct dray_json *list, const struct dray_json *entry)
 {
 	struct dray_json *o = dray_json_push_obj(list);
+	const struct dray_json *t = inst_due_trigger(entry);
 	const struct dray_json *argv;
 	struct dray_err ignored;
 	size_t n;
@@ -48,6 +52,7 @@ inst_due_say(const struct inst_front *f)
 	struct dray_err e = { .code = DRAY_OK };
 	struct inst_front bare = *f;
 	struct dray_json *list;
+	const char *why;
 	size_t n;
 
 	if (inst_due_load(&f->st, &list, &e) != 0) {
@@ -63,7 +68,9 @@ inst_due_say(const struct inst_front *f)
 	dray_json_free(list);
 	bare.bundle = NULL;
 	if (n > 0) {
-		inst_say_command(&bare, "to run them", "triggers", strcmp(f->root, "/") == 0 ? NULL : "--allow-chroot");
+		if ((why = inst_run_due_why(f)) != NULL && f->st.lock != -1)
+			inst_say(f, "none was run, because %s", why);
+		inst_say_command(&bare, "to run them", "triggers", inst_is_running_system(f) ? NULL : "--allow-chroot");
 		inst_say_command(&bare, "if you have", "triggers", "--done");
 	}
 }
@@ -74,11 +81,15 @@ inst_due_planned(const struct inst_front *f, const struct inst_plan *p)
 	size_t told = 0;
 
 	for (size_t i = 0; i < p->desc->n_triggers; i++) {
+		const struct dray_json *t = dray_json_at(p->desc->triggers, i);
+
 		if (p->due[i] == 0)
 			continue;
 		if (told++ == 0)
-			inst_say(f, "after it, run:");
-		inst_due_line(f, dray_json_at(p->desc->triggers, i));
+			inst_say(f, inst_is_running_system(f) ? "after it, apply runs:" : "after it, apply runs with --allow-chroot:");
+		inst_due_line(f, t);
+		if (!inst_is_running_system(f) && dray_trigger_needs(t) == DRAY_NEEDS_ROOT_LIVE)
+			inst_say(f, "    not here: it needs the running system, and waits for it");
 	}
 }
 

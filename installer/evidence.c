@@ -23,8 +23,8 @@
 static const char *const end_name[] = { [INST_END_DONE] = "done", [INST_END_BACK] = "back",
 	[INST_END_FORGOTTEN] = "forgotten", [INST_END_FORGOTTEN_ALL] = "forgotten-all" };
 
-static int64_t
-steady_ms(void)
+int64_t
+inst_steady_ms(void)
 {
 	struct timespec t;
 
@@ -36,7 +36,7 @@ steady_ms(void)
 void
 inst_run_begin(struct inst_run *r, const char *verb)
 {
-	*r = (struct inst_run){ .verb = verb, .began = (int64_t)time(NULL), .began_ms = steady_ms() };
+	*r = (struct inst_run){ .verb = verb, .began = (int64_t)time(NULL), .began_ms = inst_steady_ms() };
 }
 
 void
@@ -296,7 +296,7 @@ new_record(const struct inst_state *s, const char *ended, enum dray_code code, c
 		return o;
 	dray_json_set_str(o, "verb", s->run->verb);
 	set_time(o, "began", s->run->began);
-	dray_json_set_int(o, "milliseconds", steady_ms() - s->run->began_ms);
+	dray_json_set_int(o, "milliseconds", inst_steady_ms() - s->run->began_ms);
 	set_options(o, s->run);
 	return o;
 }
@@ -411,6 +411,8 @@ inst_evidence_trigger(const struct inst_state *s, const char *id, const struct i
 	dray_json_set_str(t, "id", id);
 	if (r != NULL)
 		dray_json_set_str(t, "output", r->output);
+	if (r != NULL)
+		dray_json_set_int(t, "milliseconds", r->ms);
 	rc = inst_chain_append(s, o, NULL, a, e);
 	dray_json_free(o);
 	return rc != 0 ? -1 : inst_anchor_save(s, a, e);

@@ -21,6 +21,7 @@ struct inst_run {		/* the running command, as its records tell it */
 	bool torn;		/* the newest record was not the one the anchor names: the next one says so for good */
 };
 
+int64_t inst_steady_ms(void);	/* of a clock that nobody sets */
 void inst_run_begin(struct inst_run *r, const char *verb);
 void inst_run_option(struct inst_run *r, const char *option);	/* without dashes; a literal */
 /** inst_run_blame - the end that comes is the work of this failure */

@@ -153,16 +153,28 @@ inst_facts_list(const struct inst_plan *p, struct dray_ev_writer *w, struct dray
 	return dray_ev_reserve(w, len, e) != 0 ? -1 : write_rows(p, w, e);
 }
 
+/* after which phase trigger @i runs that one of @phase calls: one may name a later one */
+static unsigned
+step_of(const struct dray_desc *d, size_t i, uint8_t phase)
+{
+	const char *name = dray_trigger_phase(dray_json_at(d->triggers, i));
+	unsigned named = 0;
+
+	while (name != NULL && named < d->n_phases && strcmp(d->phases[named], name) != 0)
+		named++;
+	return named < phase ? phase : named;
+}
+
 /* the triggers that wait for a change of this path; their shape was checked with the descriptor */
 static int
 call_triggers(struct inst_planning *pl, const struct dray_entry *en, struct dray_err *e)
 {
 	const struct dray_json *paths;
 	const char *pattern;
-	const uint16_t step = (uint16_t)(1u << en->phase);
 	size_t n, len;
 
 	for (size_t i = 0; i < pl->desc->n_triggers; i++) {
+		const uint16_t step = (uint16_t)(1u << step_of(pl->desc, i, en->phase));
 		uint16_t *due = &pl->plan->due[i];
 
 		if ((*due & step) != 0)

@@ -38,8 +38,7 @@ take_back(const struct inst_state *s, struct inst_tx *tx, struct inst_anchor *a,
 	if (inst_anchor_load(s, a, e) != 0)
 		return -1;
 	/* what ran after a switch that was seen, or of a phase, has to run again for what is there now */
-	if (((a->installed.known && memcmp(a->installed.id, tx->to.id, sizeof(tx->to.id)) == 0) || tx->last > 1 || tx->done > 0) &&
-	    inst_due_add(s, tx, INST_STEP_ALL, e) != 0)
+	if (tx->done > 0 && inst_due_add(s, tx, tx->done, true, e) != 0)
 		return -1;
 	a->installed = tx->from;	/* the floor stays: going back is not news to it */
 	while (inst_anchor_save(s, a, e) != 0)
@@ -100,7 +99,7 @@ finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign
 	if (inst_kept_finish(s, tx, e) != 0 || inst_anchor_load(s, &a, e) != 0 || inst_anchor_raise(&a, &tx->to, e) != 0)
 		return -1;
 	a.installed = tx->to;
-	if (inst_due_add(s, tx, INST_STEP_ALL, e) != 0)
+	if (inst_due_add(s, tx, INST_STEP_ALL, false, e) != 0)
 		return -1;
 	while (inst_evidence_end(s, tx, INST_END_DONE, f, &a, e) != 0)
 		if (!inst_tx_made_room(tx, e))

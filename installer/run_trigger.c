@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/trigger.h"
+
 #include "tool/tool.h"
 
+#include "installer/evidence.h"
 #include "installer/run_trigger.h"
 #include "installer/runner.h"
 
@@ -71,7 +74,9 @@ int
 inst_trigger_run(const struct inst_state *s, const struct dray_json *t, bool other, struct inst_trigger_end *r,
     struct dray_err *e)
 {
-	struct inst_program p = { .rootfd = other ? s->root : -1, .stop = tool_signal_seen, .confine = other };
+	struct inst_program p = { .rootfd = other ? s->root : -1, .stop = tool_signal_seen,
+		.confine = other || dray_trigger_needs(t) == DRAY_NEEDS_NONE };
+	int64_t began = inst_steady_ms();
 	char **argv = NULL, how[80];
 	struct inst_ran ran;
 	int64_t seconds = 0;
@@ -85,6 +90,7 @@ inst_trigger_run(const struct inst_state *s, const struct dray_json *t, bool oth
 	p.timeout_s = (unsigned)seconds;
 	if (inst_run_program(&p, &ran, e) != 0)
 		goto out;
+	r->ms = inst_steady_ms() - began;
 	if (ran.how != INST_RAN_EXIT || ran.code != 0) {
 		r->code = DRAY_E_TRIGGER;
 		snprintf(r->why, sizeof(r->why), "%s", inst_ran_text(&ran, how));

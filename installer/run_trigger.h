@@ -5,6 +5,7 @@
 #define INST_RUN_TRIGGER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "dray/err.h"
 #include "dray/json.h"
@@ -14,6 +15,7 @@
 struct inst_trigger_end {
 	enum dray_code code;	/* DRAY_OK, or DRAY_E_TRIGGER and then why */
 	char why[120];
+	int64_t ms;		/* how long it took */
 	char *output;		/* the end of what it said: printable UTF-8 with line feeds; never NULL */
 };
 
