@@ -62,7 +62,7 @@ check_policy(const struct build_note *n, struct dray_err *e)
 {
 	struct dray_policy p;
 
-	if (strcmp(n->name, DRAY_POLICY_NOTE + strlen("notes/")) != 0)
+	if (strcmp(n->name, &DRAY_POLICY_NOTE[strlen("notes/")]) != 0)
 		return 0;
 	if (dray_policy_parse((const char *)n->bytes, n->len, &p, e) != 0)
 		return -1;
