@@ -77,6 +77,9 @@ dray_index_check_attrs(const struct dray_index *ix, uint32_t i, struct dray_err 
 	for (size_t k = 0; k < sizeof plain / sizeof plain[0]; k++)
 		if ((has & plain[k].has) == 0 && ix_u32(p + plain[k].at) != 0)
 			return dray_fail(e, DRAY_E_FORMAT, "an absent attribute has a value");
+	/* to chown it means "as it is" */
+	if (ix_u32(p + A_UID) == UINT32_MAX || ix_u32(p + A_GID) == UINT32_MAX)
+		return dray_fail(e, DRAY_E_FORMAT, "owner or group %" PRIu32 " is nobody's number", UINT32_MAX);
 	if (ix_u32(p + A_MODE) > 07777)
 		return dray_fail(e, DRAY_E_FORMAT, "mode %#" PRIo32 " is above 07777", ix_u32(p + A_MODE));
 	if (set != DRAY_NONE && (has & DRAY_HAS_XATTRS) == 0)
