@@ -147,12 +147,11 @@ dray_err_clear(struct dray_err *e)
 	e->hint[0] = '\0';
 }
 
-/* would this character move the cursor, reorder the line or be taken for an escape of ours? */
-static bool
-must_escape(uint32_t cp)
+bool
+dray_char_moves(uint32_t cp)
 {
-	return cp < 0x20 || cp == '\\' || (cp >= 0x7f && cp <= 0x9f) ||
-	    (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
+	return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == 0x61c || cp == 0x200e || cp == 0x200f ||
+	    (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
 }
 
 const char *
@@ -170,7 +169,8 @@ dray_quote(const void *src, size_t len, char *dst, size_t cap)
 		size_t out_len = 0;
 
 		n = utf8_take(p + i, len - i, &cp);
-		if (n == 0 || must_escape(cp)) {
+		/* a backslash would be taken for an escape of ours */
+		if (n == 0 || cp == '\\' || dray_char_moves(cp)) {
 			if (n == 0)
 				n = 1;
 			for (k = 0; k < n; k++) {

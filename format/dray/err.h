@@ -8,7 +8,9 @@
 #ifndef DRAY_ERR_H
 #define DRAY_ERR_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define DRAY_MUST_CHECK __attribute__((warn_unused_result))
 #define DRAY_PRINTF(a, b) __attribute__((format(printf, a, b)))
@@ -63,10 +65,13 @@ void dray_err_clear(struct dray_err *e);
  * dray_quote - make text of foreign origin printable
  * @src: @len bytes of anything
  * @dst: NUL-terminated result of at most @cap bytes: control characters, DEL, backslash and bytes that are not
- *       valid UTF-8 become \xNN; C1 controls and bidirectional overrides too; cut with "..." when it does not fit
+ *       valid UTF-8 become \xNN; C1 controls, line separators and what sets the direction of text too; cut with "..." when it does not fit
  * Return: @dst.
  */
 const char *dray_quote(const void *src, size_t len, char *dst, size_t cap);
+
+/** dray_char_moves - would this character move the cursor or set the direction of text? */
+bool dray_char_moves(uint32_t cp);
 #define DRAY_QUOTE_CAP(n) ((n) * 4 + 1)
 
 #endif

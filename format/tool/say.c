@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utf8.h"
+
 #include "tool_in.h"
 
 const char *tool_prog = "dray";
@@ -65,6 +67,29 @@ tool_usage(const struct tool_common *c, const char *hint, const char *fmt, ...)
 	return tool_error(c, NULL, &e);
 }
 
+/*
+ * JSON allows DEL, C1 controls and the like as they are; a terminal obeys them. Outside of strings there is none of them, so
+ * that each can be written as its number; the text says the same.
+ */
+static bool
+put_json(const char *text, size_t len)
+{
+	const uint8_t *p = (const uint8_t *)text;
+	size_t from = 0, n;
+	uint32_t cp = 0;
+
+	for (size_t i = 0; i < len; i += n) {
+		if ((n = utf8_take(p + i, len - i, &cp)) == 0) {
+			n = 1;
+		} else if (cp >= 0x7f && dray_char_moves(cp)) {
+			if (fwrite(p + from, 1, i - from, stdout) != i - from || printf("\\u%04x", (unsigned)cp) < 0)
+				return false;
+			from = i + n;
+		}
+	}
+	return fwrite(p + from, 1, len - from, stdout) == len - from;
+}
+
 int
 tool_json(struct dray_json *v, struct dray_err *e)
 {
@@ -74,7 +99,7 @@ tool_json(struct dray_json *v, struct dray_err *e)
 
 	if (dray_json_write(v, &text, &len, e) != 0)
 		rc = 1;
-	else if (fwrite(text, 1, len, stdout) != len || putchar('\n') == EOF || fflush(stdout) != 0) {
+	else if (!put_json(text, len) || putchar('\n') == EOF || fflush(stdout) != 0) {
 		dray_fail_errno(e, "cannot write to standard output");
 		e->code = DRAY_E_IO;	/* a full disk there says nothing about the one that was worked on */
 		rc = 1;

@@ -163,6 +163,8 @@ quoting_escapes_c1_controls_and_bidi_by_bytes(void)
 	CHECK_STR(quoted("\xe2\x81\xa6", 3), "\\xe2\\x81\\xa6");
 	CHECK_STR(quoted("\xe2\x81\xa9", 3), "\\xe2\\x81\\xa9");
 	CHECK_STR(quoted("\xe2\x81\xaa", 3), "\xe2\x81\xaa");
+	CHECK_STR(quoted("\xe2\x80\xa8\xe2\x80\xa9", 6), "\\xe2\\x80\\xa8\\xe2\\x80\\xa9");
+	CHECK_STR(quoted("\xe2\x80\x8e\xd8\x9c", 5), "\\xe2\\x80\\x8e\\xd8\\x9c");
 }
 
 static void
