@@ -193,8 +193,8 @@ dray_ev_next(struct dray_ev_reader *r, struct dray_ev_row *row, struct dray_err 
 	size_t was = r->len;
 	bool after;
 
-	if (r->left == 0)
-		return r->c.left == 0 ? 0 : damaged(r, e);
+	if (r->left == 0)	/* a list has one form: version 2 only where it is needed */
+		return r->c.left == 0 && r->needs_2 == (r->version == 2) ? 0 : damaged(r, e);
 	if (!dray_cursor_u8(&r->c, &change) || change == 0 || strchr(DRAY_EV_CHANGES, change) == NULL ||
 	    !dray_cursor_u8(&r->c, &row->flags) || (row->flags & ~(r->version == 2 ? FLAGS | FLAGS_2 : FLAGS)) != 0 || !dray_cursor_u16(&r->c, &shared) ||
 	    !dray_cursor_u16(&r->c, &rest) || shared > was || (size_t)shared + rest >= sizeof(r->path) ||
@@ -207,6 +207,7 @@ dray_ev_next(struct dray_ev_reader *r, struct dray_ev_row *row, struct dray_err 
 	r->len = (size_t)shared + rest;
 	if (!after || !dray_path_ok(r->path, r->len, NULL) || !get_side(&r->c, &row->before) || !get_side(&r->c, &row->after))
 		return damaged(r, e);
+	r->needs_2 = r->needs_2 || (row->flags & FLAGS_2) != 0;
 	row->change = (char)change;
 	row->path = r->path;
 	row->len = r->len;

@@ -69,6 +69,7 @@ void dray_ev_free(struct dray_ev_writer *w);
 struct dray_ev_reader {
 	struct dray_cursor c;
 	uint32_t version, left;	/* rows to come */
+	bool needs_2;		/* a row had a flag of version 2 */
 	size_t len;
 	char path[DRAY_PATH_MAX];
 };

@@ -160,6 +160,8 @@ flags_of_merges_make_a_list_of_version_two(void)
 	CHECK_EQ(walk(w.p, w.len), 1);
 	w.p[17] = 0x80;
 	CHECK_EQ(walk(w.p, w.len), -1);
+	w.p[17] = DRAY_EV_CONFIG;	/* nothing in it needs version 2 */
+	CHECK_EQ(walk(w.p, w.len), -1);
 	w.p[17] = DRAY_EV_MERGED;
 	w.p[8] = 1;
 	CHECK_EQ(walk(w.p, w.len), -1);
