@@ -196,6 +196,11 @@ build_cmd_fetch(int argc, char **argv, const struct tool_cmd *self)
 	o = f.common.json ? dray_json_new_obj() : NULL;
 	f.releases = o != NULL ? dray_json_set_arr(o, "releases") : NULL;
 	rc = fetch_all(&f, operand, n, &e);
+	if (rc == 0 && o == NULL && !f.common.quiet) {
+		printf("next: dray build --to ");
+		tool_shell_print(stdout, operand[n - 1]);
+		printf(" --key ops.key -o up.dray\n");
+	}
 	if (rc == 0 && o != NULL)
 		rc = tool_json(o, &e);
 	else

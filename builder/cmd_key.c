@@ -160,5 +160,14 @@ build_cmd_key_show(int argc, char **argv, const struct tool_cmd *self)
 	printf("%s key, Ed25519\n", private_half ? "private" : "public");
 	printf("fingerprint  %s\n", dray_fingerprint(id, print));
 	printf("sha256       %s\n", dray_hex(id, 32, hex));
+	if (!private_half) {
+		printf("next: dray key show ");
+		tool_shell_print(stdout, path);
+		printf(" --sheet\n");
+	} else {
+		printf("next: dray sign up.dray --key ");
+		tool_shell_print(stdout, path);
+		putchar('\n');
+	}
 	return 0;
 }

@@ -115,6 +115,11 @@ all_runs(struct report *r, const struct build_export *x, struct dray_json *o, st
 			printf("%zu lists of paths are not in it\n", runs.lists_away);
 		printf("%zu %s, all whole%s\n", runs.n, runs.n == 1 ? "record" : "records",
 		    r->earlier != NULL ? ", and a later state of the earlier export" : "");
+		if (runs.n > 0) {
+			printf("next: dray report ");
+			tool_shell_print(stdout, r->file);
+			printf(" --paths %" PRIu64 "\n", x->v[runs.n - 1].number);
+		}
 	} else if (rc != 0 && o != NULL) {
 		struct dray_json *err = dray_json_set_obj(o, "error");
 

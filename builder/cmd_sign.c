@@ -79,6 +79,9 @@ tell_count(const struct args *a, const struct build_sign_count *n, struct dray_e
 	if (n->already > 0)
 		printf("signed already by %u of these keys; left as it was\n", n->already);
 	printf("%s: %u signature%s added, it has %u now\n", q, n->added, n->added == 1 ? "" : "s", n->total);
+	printf("next: dray verify ");
+	tool_shell_print(stdout, a->bundle);
+	printf(" --keyring ops.pub\n");
 	return 0;
 }
 
@@ -131,7 +134,7 @@ sign_here(struct args *a, bool replace, struct dray_err *e)
 static int
 make_request(struct args *a, struct dray_err *e)
 {
-	char text[DRAY_SLOT_TEXT_MAX + 1], q[DRAY_QUOTE_CAP(255)];
+	char text[DRAY_SLOT_TEXT_MAX + 1];
 	struct dray_signed said;
 	int fd, rc = -1;
 	size_t len;
@@ -143,8 +146,9 @@ make_request(struct args *a, struct dray_err *e)
 		rc = tell_text(a, &said, NULL, e);
 	close(fd);
 	if (rc == 0 && !a->common.json && !a->common.quiet) {
-		dray_quote(a->out, strlen(a->out), q, sizeof q);
-		printf("next: dray sign --make %s --key NAME.key -o NAME.sig\n", q);
+		printf("next: dray sign --make ");
+		tool_shell_print(stdout, a->out);
+		printf(" --key NAME.key -o NAME.sig\n");
 	}
 	return rc;
 }
@@ -170,8 +174,11 @@ make_signature(struct args *a, struct dray_err *e)
 		goto out;
 	dray_key_id(a->loaded[0], id);
 	rc = tell_text(a, &said, dray_fingerprint(id, print), e);
-	if (rc == 0 && !a->common.json && !a->common.quiet)
-		printf("next: dray sign BUNDLE --add FILE\n");
+	if (rc == 0 && !a->common.json && !a->common.quiet) {
+		printf("next: dray sign BUNDLE --add ");
+		tool_shell_print(stdout, a->out);
+		putchar('\n');
+	}
 out:
 	free(text);
 	free(file);

@@ -35,6 +35,7 @@ say_good(const struct inst_front *f, const struct inst_check *c)
 	else
 		inst_say(f, "%s is %s %s: %zu of %zu entries are as the release says, %zu differ by local decision", f->root,
 		    d->product, d->version, c->entries - c->local, c->entries, c->local);
+	inst_say_command(f, "next", "status", NULL);
 }
 
 /* what the exit status says of it */

@@ -69,6 +69,13 @@ inst_conflicts_find(const struct inst_conflicts *c, const char *path, struct dra
 	return NULL;
 }
 
+static void
+json_paths(struct dray_json *a, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		dray_json_set_path(dray_json_push_obj(a), "path", paths[i] + strspn(paths[i], "/"), strlen(paths[i] + strspn(paths[i], "/")));
+}
+
 int
 inst_conflicts_next(struct inst_conflicts *c, const char *const *paths, size_t n, struct dray_err *e)
 {
@@ -80,8 +87,7 @@ inst_conflicts_next(struct inst_conflicts *c, const char *const *paths, size_t n
 	if (c->f.common.json) {
 		o = dray_json_new_obj();
 		a = dray_json_set_arr(o, "decided");
-		for (size_t i = 0; i < n; i++)
-			dray_json_set_path(dray_json_push_obj(a), "path", paths[i] + strspn(paths[i], "/"), strlen(paths[i] + strspn(paths[i], "/")));
+		json_paths(a, paths, n);
 		dray_json_set_int(o, "undecided", (int64_t)left);
 		return tool_json(o, e);
 	}
@@ -262,9 +268,22 @@ take(struct inst_conflicts *c, struct dray_err *e)
 static int
 reopen(struct inst_conflicts *c, struct dray_err *e)
 {
-	if (set_all(c, NULL, e) != 0 || inst_conflicts_write(c, e) != 0 || set_all(c, NULL, e) != 0)
+	struct dray_json *o = NULL, *a;
+	char q[300];
+
+	if (set_all(c, NULL, e) != 0 || inst_conflicts_write(c, e) != 0 || set_all(c, NULL, e) != 0 ||
+	    inst_decisions_save(&c->d, e) != 0)
 		return -1;
-	return inst_decisions_save(&c->d, e);
+	if (c->f.common.json) {
+		o = dray_json_new_obj();
+		a = dray_json_set_arr(o, "reopened");
+		json_paths(a, c->paths, c->n_paths);
+		return tool_json(o, e);
+	}
+	for (size_t i = 0; i < c->n_paths; i++)
+		inst_say(&c->f, "%s: nothing is decided about it any more", dray_quote(c->paths[i], strlen(c->paths[i]), q, sizeof(q)));
+	inst_say_command(&c->f, "next", "conflicts", NULL);
+	return 0;
 }
 
 static int

@@ -88,6 +88,8 @@ take_away(struct hooking *k, struct dray_err *e)
 	if (there && (inst_hook_remove(&k->f.st, &k->h, e) != 0 || look(k, e) != 0))
 		return -1;
 	inst_say(&k->f, there ? "no boot hook is on %s any more" : "no boot hook is on %s: nothing to do", k->f.root);
+	if (there)
+		inst_say_command(&k->f, "to have it back", "hook install", NULL);
 	return k->f.common.json ? print_json(k, e) : 0;
 }
 
@@ -107,6 +109,10 @@ status(struct hooking *k, struct dray_err *e)
 		inst_say(&k->f, "  %s: %s", k->h.files[i].path, file_state[k->h.files[i].state]);
 	if (k->h.kind != INST_HOOK_NONE && !inst_hook_whole(&k->h))
 		inst_say_command(&k->f, "to install it", "hook install", NULL);
+	else if (k->h.kind != INST_HOOK_NONE)
+		inst_say_command(&k->f, "to take it away", "hook remove", NULL);
+	else
+		inst_say(&k->f, "next: have its boot call /%s/dray-install resume", k->f.st.rel);
 	return 0;
 }
 

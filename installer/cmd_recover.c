@@ -91,7 +91,7 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct inst_r
 		return -1;
 	if (there)
 		inst_due_say(f);
-	if (did != INST_PENDING_NONE && did != INST_PENDING_STAGED)
+	if (did != INST_PENDING_NONE)
 		inst_say_command(f, "next", "status", NULL);
 	return print_result(f, result_word(did, back), kept, &f->anchor.installed, due, e);
 }

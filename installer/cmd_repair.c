@@ -96,6 +96,7 @@ say_nothing(const struct inst_front *f)
 	const struct dray_desc *d = dray_bundle_desc(f->b);
 
 	inst_say(f, "%s is %s %s: nothing to repair%s", f->root, d->product, d->version, f->n_paths > 0 ? " there" : "");
+	inst_say_command(f, "next", "status", NULL);
 }
 
 /* @result: NULL for a dry run that found something to do */

@@ -406,6 +406,8 @@ forget(struct inst_front *f, bool parked, struct dray_err *e)
 	if (out.kept > 0) {
 		inst_say(f, "%zu parked %s, changed here, so not freed", out.kept, out.kept == 1 ? "object stays" : "objects stay");
 		inst_say_command(f, "to free them too", "forget", "--parked");
+	} else if (out.generations > 0) {
+		inst_say_command(f, "next", "status", NULL);
 	}
 	return 0;
 }

@@ -103,6 +103,8 @@ work(struct triggering *t, const struct dray_json *list, struct dray_err *e)
 		return -1;
 	else if (!t->done && t->due.bad + t->due.warned == 0)
 		inst_say(&t->f, "%zu %s run on %s", t->due.ran, t->due.ran == 1 ? "trigger was" : "triggers were", t->f.root);
+	if (t->due.ran > 0 && t->due.bad + t->due.warned == 0)
+		inst_say_command(&t->f, "next", "status", NULL);
 	return inst_run_due_told(&t->f, &t->due, t->f.common.json ? dray_json_new_obj() : NULL, e);
 }
 

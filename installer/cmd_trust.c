@@ -231,6 +231,8 @@ show(const struct trusting *t, struct dray_err *e)
 		    key.revoked ? ", revoked: never counts" : "", key.bound ? ", for some products alone" : "");
 	}
 	dray_keyring_free(k);
+	if (o == NULL)
+		printf("next: dray-install verify BUNDLE\n");
 	return o == NULL || tool_json(o, e) == 0 ? 0 : -1;
 }
 

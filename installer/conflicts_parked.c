@@ -282,6 +282,8 @@ inst_conflicts_parked(struct inst_conflicts *c, struct dray_err *e)
 	} else if (all == 0) {
 		inst_say(&c->f, "nothing that was edited on %s is parked, and no release's file was left out for it", c->f.root);
 	}
+	if (o == NULL && rc == 0 && !c->f.common.json)
+		inst_say_command(&c->f, "next", "status", NULL);
 out:
 	dray_json_free(o);
 	listing_free(&l);

@@ -158,9 +158,9 @@ find(const struct tool_cmd *cmds, int argc, char **argv, int *words)
 static int
 tell_group(const struct tool_common *c, const struct tool_cmd *cmds, int argc, char **argv)
 {
+	const char *words[65], *near;
 	char hint[300] = "there are: ", quoted[100];
-	bool first = true;
-	size_t at;
+	size_t at, n = 0;
 
 	if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
 		for (; cmds->name != NULL; cmds++) {
@@ -173,11 +173,15 @@ tell_group(const struct tool_common *c, const struct tool_cmd *cmds, int argc, c
 		if (!begins(cmds, argv[1]))
 			continue;
 		at = strlen(hint);
-		snprintf(hint + at, sizeof(hint) - at, "%s%s", first ? "" : ", ", cmds->name);
-		first = false;
+		snprintf(hint + at, sizeof(hint) - at, "%s%s", n == 0 ? "" : ", ", cmds->name);
+		if (n < 64)
+			words[n++] = strchr(cmds->name, ' ') + 1;
 	}
+	words[n] = NULL;
 	if (argc <= 2 || argv[2][0] == '-')
 		return tool_usage(c, hint, "%s: which one?", argv[1]);
+	if ((near = tool_nearest(argv[2], words)) != NULL)
+		snprintf(hint, sizeof(hint), "did you mean %s %s?", argv[1], near);
 	return tool_usage(c, hint, "unknown command %s \"%s\"", argv[1],
 	    dray_quote(argv[2], strlen(argv[2]), quoted, sizeof(quoted)));
 }
@@ -186,11 +190,15 @@ static int
 tell_unknown(const struct tool_common *c, const struct tool_cmd *cmds, const char *typed)
 {
 	const char *words[65], *near;
-	char quoted[100], hint[160];
+	char quoted[100], hint[160], name[64][WORD_MAX + 1];
 	size_t n = 0;
 
-	for (; cmds->name != NULL && n < 64; cmds++)
-		words[n++] = cmds->name;
+	/* of a command of two words the first is what was typed; told once is enough, and any of them will do */
+	for (; cmds->name != NULL && n < 64; cmds++) {
+		snprintf(name[n], sizeof(name[n]), "%.*s", (int)strcspn(cmds->name, " "), cmds->name);
+		words[n] = name[n];
+		n++;
+	}
 	words[n] = NULL;
 	dray_quote(typed, strlen(typed), quoted, sizeof(quoted));
 	near = tool_nearest(typed, words);

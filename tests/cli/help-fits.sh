@@ -21,6 +21,7 @@ for prog in "$DRAY" "$INSTALL"; do
 		# shellcheck disable=SC2086 # "key new" is two words
 		fits "$prog" $verb
 		want_text "${prog##*/} $verb" out
+		head -n 1 out | grep -q "^${prog##*/} $verb" && ok "$verb: an example first" || fail "$verb: its help does not begin with an example"
 		want_text "usage: ${prog##*/} $verb" out
 	done <verbs
 done

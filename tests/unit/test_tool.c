@@ -132,7 +132,11 @@ half_a_command_tells_its_halves(void)
 	CHECK_EQ(run("key"), 2);
 	CHECK_STR(err, "dray: key: which one?\ndray: hint: there are: key new, key show\n");
 	CHECK_EQ(run("key nwe"), 2);
-	CHECK_STR(err, "dray: unknown command key \"nwe\"\ndray: hint: there are: key new, key show\n");
+	CHECK_STR(err, "dray: unknown command key \"nwe\"\ndray: hint: did you mean key new?\n");
+	CHECK_EQ(run("key quux"), 2);
+	CHECK_STR(err, "dray: unknown command key \"quux\"\ndray: hint: there are: key new, key show\n");
+	CHECK_EQ(run("kye new"), 2);
+	CHECK_STR(err, "dray: unknown command \"kye\"\ndray: hint: did you mean key?\n");
 	CHECK_EQ(run("key --help"), 0);
 	CHECK_HAS(out, "key new");
 	CHECK_HAS(out, "show a key");
