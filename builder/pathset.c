@@ -65,7 +65,7 @@ static const char *const any_marks[] = { "**", NULL };
 
 static const char *const debian_config[] = { "etc", NULL };
 /* written by programs from what lies beside them, or never edited in place */
-static const char *const debian_not_config[] = { "etc/ld.so.cache", "etc/alternatives", NULL };
+static const char *const debian_not_config[] = { "etc/ld.so.cache", "etc/alternatives", "etc/ssl/certs", NULL };
 static const char *const freebsd_config[] = { "etc", "boot/loader.conf", "boot/loader.conf.local", "boot/device.hints",
 	"usr/local/etc", "root/.*", NULL };
 static const char *const freebsd_not_config[] = { "etc/pwd.db", "etc/spwd.db", "etc/rc.d", "etc/defaults", NULL };

@@ -3,7 +3,8 @@
  * says that it cannot run or need not: its program is missing where the release has the program's folder, or the release
  * brings all that it would make.
  *
- * In texts of a rule that stands once for each kernel, {V} is its version and {M} the folder of its modules.
+ * In texts of a rule that stands once for each kernel, {V} is its version and {M} the folder of its modules; in those of one
+ * for each architecture, {A} is the name of its folder of libraries.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +17,22 @@
 
 #define TEXT 400u
 
+enum each {
+	ONCE,
+	KERNEL,		/* for each kernel of the release */
+	GONE,		/* for each kernel that bases alone have */
+	ARCH,		/* for each folder usr/lib/A of the release where A is like "x86_64-linux-gnu" */
+};
+
 struct rule {
 	const char *id;
-	const char *argv[8], *paths[8], *outputs[5], *after[2];	/* each ends with NULL */
-	bool each;		/* once for each kernel of the release */
-	bool made;		/* not where the release brings all of its outputs */
-	const char *live;	/* "root-live": it tells the running system; NULL: it makes files */
+	const char *argv[16], *paths[24];	/* each ends with NULL, as do the others */
+	const char *outputs[28];	/* all that it may make, change, or delete: what is put back when the upgrade is */
+	const char *made[2];		/* not where the release brings these */
+	const char *program;		/* what has to be there; NULL: argv[0] */
+	const char *after;
+	enum each each;
+	const char *live;		/* "root-live": it tells the running system; NULL: it makes files */
 };
 
 /*
@@ -29,39 +40,99 @@ struct rule {
  * FreeBSD (services.db). The databases are part of the release, but made of files that are edited.
  */
 static const struct rule freebsd[] = {
-	{ "kldxref", { "/usr/sbin/kldxref", "-R", "/boot" }, { "boot/kernel", "boot/modules" }, { "boot/kernel/linker.hints" },
-	  { NULL }, false, false, NULL },
-	{ "certctl", { "/usr/sbin/certctl", "rehash" }, { "usr/share/certs" }, { "etc/ssl/certs" }, { NULL }, false, false, NULL },
-	{ "pwd_mkdb", { "/usr/sbin/pwd_mkdb", "-d", "/etc", "-p", "/etc/master.passwd" }, { "etc/master.passwd" },
-	  { "etc/passwd", "etc/pwd.db", "etc/spwd.db" }, { NULL }, false, false, NULL },
-	{ "cap_mkdb", { "/usr/bin/cap_mkdb", "/etc/login.conf" }, { "etc/login.conf" }, { "etc/login.conf.db" }, { NULL },
-	  false, false, NULL },
-	{ "services_mkdb", { "/usr/sbin/services_mkdb", "-q", "-o", "/var/db/services.db", "/etc/services" },
-	  { "etc/services" }, { "var/db/services.db" }, { NULL }, false, false, NULL },
-	{ "makewhatis", { "/usr/bin/makewhatis", "/usr/share/man" }, { "usr/share/man" }, { "usr/share/man/mandoc.db" },
-	  { NULL }, false, false, NULL },
-	{ "makewhatis-openssl", { "/usr/bin/makewhatis", "/usr/share/openssl/man" }, { "usr/share/openssl/man" },
-	  { "usr/share/openssl/man/mandoc.db" }, { NULL }, false, false, NULL },
+	{ .id = "kldxref", .argv = { "/usr/sbin/kldxref", "-R", "/boot" }, .paths = { "boot/kernel", "boot/modules" },
+	  .outputs = { "boot/kernel/linker.hints" } },
+	{ .id = "certctl", .argv = { "/usr/sbin/certctl", "rehash" }, .paths = { "usr/share/certs" }, .outputs = { "etc/ssl/certs" } },
+	{ .id = "pwd_mkdb", .argv = { "/usr/sbin/pwd_mkdb", "-d", "/etc", "-p", "/etc/master.passwd" },
+	  .paths = { "etc/master.passwd" }, .outputs = { "etc/passwd", "etc/pwd.db", "etc/spwd.db" } },
+	{ .id = "cap_mkdb", .argv = { "/usr/bin/cap_mkdb", "/etc/login.conf" }, .paths = { "etc/login.conf" },
+	  .outputs = { "etc/login.conf.db" } },
+	{ .id = "services_mkdb", .argv = { "/usr/sbin/services_mkdb", "-q", "-o", "/var/db/services.db", "/etc/services" },
+	  .paths = { "etc/services" }, .outputs = { "var/db/services.db" } },
+	{ .id = "makewhatis", .argv = { "/usr/bin/makewhatis", "/usr/share/man" }, .paths = { "usr/share/man" },
+	  .outputs = { "usr/share/man/mandoc.db" } },
+	{ .id = "makewhatis-openssl", .argv = { "/usr/bin/makewhatis", "/usr/share/openssl/man" },
+	  .paths = { "usr/share/openssl/man" }, .outputs = { "usr/share/openssl/man/mandoc.db" } },
 	{ .id = NULL },
 };
 
-/* what Debian's packages do after their files have changed: triggers and postinst of libc-bin, kmod, initramfs-tools, ... */
+/*
+ * What Debian's packages do after their files have changed: triggers and postinst of libc-bin, kmod, initramfs-tools, ...
+ * Names that a program uses only until it is done are among the outputs, for it may be cut. tools/debian-proof.sh holds them to
+ * what is written.
+ */
 static const struct rule debian[] = {
-	{ "ldconfig", { "/sbin/ldconfig" }, { "lib/**/*.so*", "lib64/**/*.so*", "usr/lib/**/*.so*", "usr/lib64/**/*.so*",
-	  "usr/local/lib/**/*.so*", "etc/ld.so.conf", "etc/ld.so.conf.d" }, { "etc/ld.so.cache" }, { NULL }, false, true, NULL },
-	{ "depmod-{V}", { "/sbin/depmod", "-a", "{V}" }, { "{M}" }, { "{M}/modules.dep", "{M}/modules.dep.bin",
-	  "{M}/modules.alias", "{M}/modules.symbols" }, { NULL }, true, true, NULL },
-	{ "initramfs-{V}", { "/usr/sbin/update-initramfs", "-c", "-k", "{V}" }, { "{M}", "boot/vmlinuz-{V}",
-	  "usr/share/initramfs-tools", "etc/initramfs-tools" }, { "boot/initrd.img-{V}" }, { "depmod-{V}" }, true, true, NULL },
-	{ "systemd", { "/bin/systemctl", "daemon-reload" }, { "lib/systemd/system", "usr/lib/systemd/system",
-	  "etc/systemd/system" }, { NULL }, { NULL }, false, false, "root-live" },
-	{ "ca-certificates", { "/usr/sbin/update-ca-certificates" }, { "usr/share/ca-certificates",
-	  "usr/local/share/ca-certificates", "etc/ca-certificates.conf" }, { "etc/ssl/certs/ca-certificates.crt" }, { NULL },
-	  false, true, NULL },
-	{ "locale-gen", { "/usr/sbin/locale-gen" }, { "usr/share/i18n", "etc/locale.gen" }, { "usr/lib/locale/locale-archive" },
-	  { NULL }, false, true, NULL },
-	{ "mandb", { "/usr/bin/mandb", "--quiet" }, { "usr/share/man", "usr/local/man" }, { "var/cache/man/index.db" },
-	  { NULL }, false, true, NULL },
+	/* also where the release brings the cache: a machine may have libraries of its own. -X: it makes no links among the libraries */
+	{ .id = "ldconfig", .argv = { "/sbin/ldconfig", "-X" }, .paths = { "lib/**/*.so*", "lib64/**/*.so*", "usr/lib/**/*.so*",
+	  "usr/lib64/**/*.so*", "usr/local/lib/**/*.so*", "etc/ld.so.conf", "etc/ld.so.conf.d" },
+	  .outputs = { "etc/ld.so.cache", "etc/ld.so.cache~", "var/cache/ldconfig" } },
+	{ .id = "depmod-{V}", .argv = { "/sbin/depmod", "-a", "{V}" }, .paths = { "{M}" }, .outputs = { "{M}/modules.alias",
+	  "{M}/modules.alias.bin", "{M}/modules.builtin.alias", "{M}/modules.builtin.alias.bin", "{M}/modules.builtin.bin",
+	  "{M}/modules.dep", "{M}/modules.dep.bin", "{M}/modules.devname", "{M}/modules.softdep", "{M}/modules.symbols",
+	  "{M}/modules.symbols.bin", "{M}/modules.weakdep" }, .made = { "{M}/modules.dep.bin" }, .each = KERNEL },
+	{ .id = "depmod-gone-{V}", .argv = { "/bin/rm", "-f", "--", "/{M}/modules.alias", "/{M}/modules.alias.bin",
+	  "/{M}/modules.builtin.alias", "/{M}/modules.builtin.alias.bin", "/{M}/modules.builtin.bin", "/{M}/modules.dep",
+	  "/{M}/modules.dep.bin", "/{M}/modules.devname", "/{M}/modules.softdep", "/{M}/modules.symbols", "/{M}/modules.symbols.bin",
+	  "/{M}/modules.weakdep" }, .paths = { "boot/vmlinuz-{V}" }, .outputs = { "{M}/modules.alias", "{M}/modules.alias.bin",
+	  "{M}/modules.builtin.alias", "{M}/modules.builtin.alias.bin", "{M}/modules.builtin.bin", "{M}/modules.dep",
+	  "{M}/modules.dep.bin", "{M}/modules.devname", "{M}/modules.softdep", "{M}/modules.symbols", "{M}/modules.symbols.bin",
+	  "{M}/modules.weakdep" }, .program = "/sbin/depmod", .each = GONE },
+	/* the programs whose packages ask for it, too */
+	{ .id = "initramfs-{V}", .argv = { "/usr/sbin/update-initramfs", "-c", "-k", "{V}" }, .paths = { "{M}", "boot/vmlinuz-{V}",
+	  "usr/share/initramfs-tools", "etc/initramfs-tools", "etc/modprobe.d", "lib/modprobe.d", "usr/lib/modprobe.d", "lib/udev",
+	  "usr/lib/udev", "**/systemd-udevd", "**/bin/udevadm", "**/bin/kmod", "**/bin/busybox", "lib/klibc*", "usr/lib/klibc*",
+	  "**/sbin/fsck*", "**/sbin/e2fsck", "**/sbin/dmsetup", "**/sbin/lvm", "**/sbin/mdadm", "**/sbin/cryptsetup" },
+	  .outputs = { "boot/initrd.img-{V}", "boot/initrd.img-{V}.new", "boot/initrd.img-{V}.dpkg-bak", "boot/initrd.img-{V}.bak" },
+	  .made = { "boot/initrd.img-{V}" }, .after = "depmod-{V}", .each = KERNEL },
+	{ .id = "initramfs-gone-{V}", .argv = { "/usr/sbin/update-initramfs", "-d", "-k", "{V}" }, .paths = { "boot/vmlinuz-{V}" },
+	  .outputs = { "boot/initrd.img-{V}", "boot/initrd.img-{V}.bak" }, .each = GONE },
+	/* it looks for kernels and asks where file systems lie: only the machine itself can tell */
+	{ .id = "grub", .argv = { "/usr/sbin/update-grub" }, .paths = { "boot/vmlinuz-*", "boot/initrd.img-*", "etc/default/grub",
+	  "etc/default/grub.d", "etc/grub.d" }, .outputs = { "boot/grub/grub.cfg", "boot/grub/grub.cfg.new" },
+	  .made = { "boot/grub/grub.cfg" }, .live = "root-live" },
+	{ .id = "systemd", .argv = { "/bin/systemctl", "daemon-reload" }, .paths = { "lib/systemd/system", "usr/lib/systemd/system",
+	  "etc/systemd/system" }, .live = "root-live" },
+	{ .id = "systemd-catalog", .argv = { "/bin/journalctl", "--update-catalog" }, .paths = { "usr/lib/systemd/catalog" },
+	  .outputs = { "var/lib/systemd/catalog" }, .made = { "var/lib/systemd/catalog/database" } },
+	{ .id = "udev-hwdb", .argv = { "/bin/systemd-hwdb", "--usr", "update" }, .paths = { "lib/udev/hwdb.d", "usr/lib/udev/hwdb.d" },
+	  .outputs = { "usr/lib/udev/hwdb.bin" }, .made = { "usr/lib/udev/hwdb.bin" } },
+	/* also where the release brings them: a machine may trust authorities of its own */
+	{ .id = "ca-certificates", .argv = { "/usr/sbin/update-ca-certificates", "--fresh" }, .paths = { "usr/share/ca-certificates",
+	  "usr/local/share/ca-certificates", "etc/ca-certificates.conf" }, .outputs = { "etc/ssl/certs" } },
+	{ .id = "locale-gen", .argv = { "/usr/sbin/locale-gen" }, .paths = { "usr/share/i18n", "etc/locale.gen" },
+	  .outputs = { "usr/lib/locale/locale-archive" }, .made = { "usr/lib/locale/locale-archive" } },
+	/* from nothing, for it trusts the times of folders, which are those of the release; as the user whose files they are */
+	{ .id = "mandb", .argv = { "/usr/bin/setpriv", "--reuid", "man", "--regid", "man", "--init-groups", "--", "/usr/bin/mandb",
+	  "--create", "--quiet" }, .paths = { "usr/share/man", "usr/local/man", "usr/local/share/man" },
+	  .outputs = { "var/cache/man" }, .made = { "var/cache/man/index.db" }, .program = "/usr/bin/mandb" },
+	{ .id = "info", .argv = { "/usr/sbin/update-info-dir" }, .paths = { "usr/share/info" }, .outputs = { "usr/share/info/dir",
+	  "usr/share/info/dir.old" }, .made = { "usr/share/info/dir" } },
+	{ .id = "mailcap", .argv = { "/usr/sbin/update-mime", "--triggered" }, .paths = { "usr/lib/mime/packages",
+	  "usr/share/applications" }, .outputs = { "etc/mailcap", "etc/mailcap.new" }, .made = { "etc/mailcap" } },
+	{ .id = "desktop-database", .argv = { "/usr/bin/update-desktop-database", "-q" }, .paths = { "usr/share/applications" },
+	  .outputs = { "usr/share/applications/mimeinfo.cache" }, .made = { "usr/share/applications/mimeinfo.cache" } },
+	{ .id = "mime-database", .argv = { "/usr/bin/update-mime-database", "/usr/share/mime" }, .paths = { "usr/share/mime/packages" },
+	  .outputs = { "usr/share/mime/XMLnamespaces", "usr/share/mime/aliases", "usr/share/mime/application", "usr/share/mime/audio",
+	  "usr/share/mime/chemical", "usr/share/mime/font", "usr/share/mime/generic-icons", "usr/share/mime/globs",
+	  "usr/share/mime/globs2", "usr/share/mime/icons", "usr/share/mime/image", "usr/share/mime/inode", "usr/share/mime/magic",
+	  "usr/share/mime/message", "usr/share/mime/mime.cache", "usr/share/mime/model", "usr/share/mime/multipart",
+	  "usr/share/mime/subclasses", "usr/share/mime/text", "usr/share/mime/treemagic", "usr/share/mime/types",
+	  "usr/share/mime/version", "usr/share/mime/video", "usr/share/mime/x-content", "usr/share/mime/x-epoc" },
+	  .made = { "usr/share/mime/mime.cache" } },
+	{ .id = "fontconfig", .argv = { "/usr/bin/fc-cache", "-s" }, .paths = { "usr/share/fonts", "etc/fonts" },
+	  .outputs = { "var/cache/fontconfig" } },
+	{ .id = "icons", .argv = { "/usr/bin/gtk-update-icon-cache", "--force", "--quiet", "/usr/share/icons/hicolor" },
+	  .paths = { "usr/share/icons/hicolor" }, .outputs = { "usr/share/icons/hicolor/icon-theme.cache" },
+	  .made = { "usr/share/icons/hicolor/icon-theme.cache" } },
+	{ .id = "glib-schemas-{A}", .argv = { "/usr/lib/{A}/glib-2.0/glib-compile-schemas", "/usr/share/glib-2.0/schemas" },
+	  .paths = { "usr/share/glib-2.0/schemas" }, .outputs = { "usr/share/glib-2.0/schemas/gschemas.compiled" },
+	  .made = { "usr/share/glib-2.0/schemas/gschemas.compiled" }, .each = ARCH },
+	{ .id = "gio-modules-{A}", .argv = { "/usr/lib/{A}/glib-2.0/gio-querymodules", "/usr/lib/{A}/gio/modules" },
+	  .paths = { "usr/lib/{A}/gio/modules" }, .outputs = { "usr/lib/{A}/gio/modules/giomodule.cache" },
+	  .made = { "usr/lib/{A}/gio/modules/giomodule.cache" }, .each = ARCH },
+	{ .id = "gdk-pixbuf-{A}", .argv = { "/usr/lib/{A}/gdk-pixbuf-2.0/gdk-pixbuf-query-loaders", "--update-cache" },
+	  .paths = { "usr/lib/{A}/gdk-pixbuf-2.0/2.10.0/loaders" }, .outputs = { "usr/lib/{A}/gdk-pixbuf-2.0/2.10.0/loaders.cache" },
+	  .made = { "usr/lib/{A}/gdk-pixbuf-2.0/2.10.0/loaders.cache" }, .each = ARCH },
 	{ .id = NULL },
 };
 
@@ -71,7 +142,7 @@ static const struct { const char *name; const struct rule *rules; } sets_known[]
 };
 #define SETS (sizeof(sets_known) / sizeof(sets_known[0]))
 
-struct kernel { char version[65], modules[100]; };
+struct place { char version[65], modules[100], arch[65]; };	/* what the braces stand for */
 
 struct making {
 	struct build_release *const *rel;
@@ -117,12 +188,13 @@ find(const struct build_release *r, const char *path)
 
 /* @from with what the braces stand for */
 static const char *
-expand(const char *from, const struct kernel *k, char out[TEXT])
+expand(const char *from, const struct place *at, char out[TEXT])
 {
 	size_t n = 0;
 
 	for (; *from != '\0' && n < TEXT - 1; from++) {
-		const char *by = strncmp(from, "{V}", 3) == 0 ? k->version : strncmp(from, "{M}", 3) == 0 ? k->modules : NULL;
+		const char *by = strncmp(from, "{V}", 3) == 0 ? at->version : strncmp(from, "{M}", 3) == 0 ? at->modules :
+		    strncmp(from, "{A}", 3) == 0 ? at->arch : NULL;
 
 		if (by == NULL) {
 			out[n++] = *from;
@@ -138,12 +210,12 @@ expand(const char *from, const struct kernel *k, char out[TEXT])
 
 /* does the bundle hold a path that the rule waits for? */
 static bool
-waits(const struct making *m, const struct rule *r, const struct kernel *k)
+waits(const struct making *m, const struct rule *r, const struct place *at)
 {
 	char text[TEXT];
 
 	for (size_t p = 0; r->paths[p] != NULL; p++) {
-		size_t len = strlen(expand(r->paths[p], k, text));
+		size_t len = strlen(expand(r->paths[p], at, text));
 
 		for (size_t i = 0; i < m->n; i++)
 			for (size_t j = 0; j < m->rel[i]->n; j++)
@@ -153,9 +225,9 @@ waits(const struct making *m, const struct rule *r, const struct kernel *k)
 	return false;
 }
 
-/* sbin may be a symlink to usr/sbin */
+/* bin and sbin may be symlinks to those in usr */
 static bool
-lacks_program(const struct build_release *target, const char *argv0)
+lacks_program(const struct build_release *target, const char *program)
 {
 	char path[TEXT], folder[TEXT];
 	bool knows = false;
@@ -163,7 +235,7 @@ lacks_program(const struct build_release *target, const char *argv0)
 	for (int usr = 0; usr < 2; usr++) {
 		const struct build_node *nd;
 
-		snprintf(path, sizeof(path), "%s%s", usr ? "usr" : "", argv0 + !usr);
+		snprintf(path, sizeof(path), "%s%s", usr ? "usr" : "", program + !usr);
 		snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
 		if (find(target, path) != NULL)
 			return false;
@@ -174,14 +246,14 @@ lacks_program(const struct build_release *target, const char *argv0)
 }
 
 static bool
-brings_all(const struct build_release *target, const struct rule *r, const struct kernel *k)
+brings_all(const struct build_release *target, const struct rule *r, const struct place *at)
 {
 	char text[TEXT];
 
-	for (size_t i = 0; r->outputs[i] != NULL; i++)
-		if (find(target, expand(r->outputs[i], k, text)) == NULL)
+	for (size_t i = 0; r->made[i] != NULL; i++)
+		if (find(target, expand(r->made[i], at, text)) == NULL)
 			return false;
-	return r->outputs[0] != NULL;
+	return r->made[0] != NULL;
 }
 
 static bool
@@ -198,37 +270,38 @@ has_id(const struct dray_json *all, const char *id)
 }
 
 static void
-put_texts(struct dray_json *t, const char *key, const char *const *v, const struct kernel *k)
+put_texts(struct dray_json *t, const char *key, const char *const *v, const struct place *at)
 {
 	struct dray_json *a = dray_json_set_arr(t, key);
 	char text[TEXT];
 
 	for (; *v != NULL; v++)
-		dray_json_push_str(a, expand(*v, k, text));
+		dray_json_push_str(a, expand(*v, at, text));
 }
 
 /* a failure of one stops those that come after it, and no others: each is about files of its own */
 static int
-put_rule(struct making *m, const struct rule *r, const struct kernel *k, struct dray_err *e)
+put_rule(struct making *m, const struct rule *r, const struct place *at, struct dray_err *e)
 {
 	struct dray_json *t, *a;
 	char text[TEXT];
 
-	if (has_id(m->out, expand(r->id, k, text)) || !waits(m, r, k) || lacks_program(m->rel[0], r->argv[0]) ||
-	    (r->made && brings_all(m->rel[0], r, k)))
+	if (has_id(m->out, expand(r->id, at, text)) ||
+	    lacks_program(m->rel[0], expand(r->program != NULL ? r->program : r->argv[0], at, text)) ||
+	    brings_all(m->rel[0], r, at) || !waits(m, r, at))
 		return 0;
 	if (dray_json_count(m->out) == DRAY_MAX_TRIGGERS)
 		return dray_fail(e, DRAY_E_USAGE, "more than %u triggers", DRAY_MAX_TRIGGERS);
 	t = dray_json_push_obj(m->out);
-	dray_json_set_str(t, "id", expand(r->id, k, text));
-	put_texts(t, "argv", r->argv, k);
-	put_texts(t, "paths", r->paths, k);
+	dray_json_set_str(t, "id", expand(r->id, at, text));
+	put_texts(t, "argv", r->argv, at);
+	put_texts(t, "paths", r->paths, at);
 	if (r->outputs[0] != NULL)
-		put_texts(t, "outputs", r->outputs, k);
+		put_texts(t, "outputs", r->outputs, at);
 	dray_json_set_str(t, "on_failure", "fail");
 	if (r->live != NULL)
 		dray_json_set_str(t, "needs", r->live);
-	if (r->after[0] != NULL && has_id(m->out, expand(r->after[0], k, text))) {
+	if (r->after != NULL && has_id(m->out, expand(r->after, at, text))) {
 		a = dray_json_set_arr(t, "after");
 		dray_json_push_str(a, text);
 	}
@@ -237,37 +310,72 @@ put_rule(struct making *m, const struct rule *r, const struct kernel *k, struct 
 
 /* "lib/modules/6.1.0-50-amd64" */
 static bool
-is_kernel(const struct build_node *nd, struct kernel *k)
+is_kernel(const struct build_node *nd, struct place *at)
 {
 	static const char *const above[] = { "lib/modules/", "usr/lib/modules/" };
 
 	for (size_t i = 0; i < 2; i++) {
 		size_t n = strlen(above[i]);
 
-		/* "initramfs-" and the version make an id */
-		if (nd->type != DRAY_DIR || nd->len <= n || nd->len > n + 50 || memcmp(nd->path, above[i], n) != 0 ||
+		/* "initramfs-gone-" and the version make an id */
+		if (nd->type != DRAY_DIR || nd->len <= n || nd->len > n + 49 || memcmp(nd->path, above[i], n) != 0 ||
 		    !dray_token_ok(nd->path + n, nd->len - n))
 			continue;
-		snprintf(k->version, sizeof(k->version), "%s", nd->path + n);
-		snprintf(k->modules, sizeof(k->modules), "%s", nd->path);
+		snprintf(at->version, sizeof(at->version), "%s", nd->path + n);
+		snprintf(at->modules, sizeof(at->modules), "%s", nd->path);
 		return true;
 	}
 	return false;
 }
 
+/* "usr/lib/x86_64-linux-gnu" */
+static bool
+is_arch(const struct build_node *nd, struct place *at)
+{
+	const size_t n = strlen("usr/lib/");
+
+	if (nd->type != DRAY_DIR || nd->len <= n || nd->len > n + 49 || memcmp(nd->path, "usr/lib/", n) != 0 ||
+	    !dray_token_ok(nd->path + n, nd->len - n) || strstr(nd->path + n, "-linux-") == NULL)
+		return false;
+	snprintf(at->arch, sizeof(at->arch), "%s", nd->path + n);
+	return true;
+}
+
+/* has the release no such kernel, in whichever folder? */
+static bool
+is_gone(const struct build_release *target, const struct place *at)
+{
+	char path[TEXT];
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s%s", i == 0 ? "boot/vmlinuz-" : i == 1 ? "lib/modules/" : "usr/lib/modules/", at->version);
+		if (find(target, path) != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* does the rule stand for @nd, of the release @i? */
+static bool
+stands(const struct making *m, const struct rule *r, size_t i, const struct build_node *nd, struct place *at)
+{
+	if (r->each == GONE)
+		return i > 0 && is_kernel(nd, at) && is_gone(m->rel[0], at);
+	return i == 0 && (r->each == KERNEL ? is_kernel(nd, at) : is_arch(nd, at));
+}
+
 static int
 put_set(struct making *m, const struct rule *r, struct dray_err *e)
 {
-	const struct build_release *target = m->rel[0];
-	const struct kernel none = { "", "" };
-	struct kernel k;
+	struct place at = { .version = "" };
 
 	for (; r->id != NULL; r++) {
-		if (!r->each && put_rule(m, r, &none, e) != 0)
+		if (r->each == ONCE && put_rule(m, r, &at, e) != 0)
 			return -1;
-		for (size_t i = 0; r->each && i < target->n; i++)
-			if (is_kernel(&target->v[i], &k) && put_rule(m, r, &k, e) != 0)
-				return -1;
+		for (size_t i = 0; r->each != ONCE && i < m->n; i++)
+			for (size_t j = 0; j < m->rel[i]->n; j++)
+				if (stands(m, r, i, &m->rel[i]->v[j], &at) && put_rule(m, r, &at, e) != 0)
+					return -1;
 	}
 	return 0;
 }

@@ -7,7 +7,7 @@ mkdir -p tree/proc/1 tree/sys tree/dev tree/run/lock tree/tmp/x tree/var/tmp tre
     tree/etc/ssh tree/etc/alternatives tree/var/lib/dpkg/info tree/var/lib/apt/lists tree/var/lib/dbus \
     tree/var/lib/systemd tree/usr/bin tree/lost+found tree/home/lost+found tree/home/user
 for f in proc/1/maps run/lock/x tmp/x/y var/log/apt/history var/cache/apt/pkgcache.bin etc/machine-id \
-    etc/ssh/ssh_host_rsa_key etc/ssh/ssh_host_rsa_key.pub etc/ssh/sshd_config etc/passwd etc/ld.so.cache \
+    etc/ssh/ssh_host_rsa_key etc/ssh/ssh_host_rsa_key.pub etc/ssh/sshd_config etc/passwd etc/ld.so.cache etc/ssl/certs/ca.crt \
     etc/debian_version var/lib/dpkg/status var/lib/dpkg/info/a.list var/lib/apt/lists/l var/lib/dbus/machine-id \
     var/lib/systemd/random-seed usr/bin/tool home/lost+found/f home/user/notes; do
 	echo "$f" >"tree/$f"
@@ -79,7 +79,7 @@ for p in etc/passwd etc/ssh/sshd_config usr/bin/tool; do
 	tr '{' '\n' <out | grep -F "\"path\":\"$p\"" >one
 	want_text '"config":true' one
 done
-for p in etc/ld.so.cache etc/alternatives/tool etc home/user/notes; do
+for p in etc/ld.so.cache etc/ssl/certs/ca.crt etc/alternatives/tool etc home/user/notes; do
 	tr '{' '\n' <out | grep -F "\"path\":\"$p\"" >one
 	no_text '"config":true' one
 done

@@ -34,25 +34,58 @@ echo cert >new/usr/share/ca-certificates/a.crt
 build deb.dray --to new --triggers debian
 need_status 0
 lists deb.dray ldconfig depmod-6.1.0-9-amd64 initramfs-6.1.0-9-amd64 systemd mandb
-want_text '  trigger    ldconfig: /sbin/ldconfig' out
+want_text '  trigger    ldconfig: /sbin/ldconfig -X' out
 want_text '  trigger    depmod-6.1.0-9-amd64: /sbin/depmod -a 6.1.0-9-amd64' out
 want_text '  trigger    initramfs-6.1.0-9-amd64: /usr/sbin/update-initramfs -c -k 6.1.0-9-amd64' out
 run "$DRAY" info deb.dray --json
 want_text '"after":["depmod-6.1.0-9-amd64"]' out
-want_text '"on_failure":"fail","outputs":["boot/initrd.img-6.1.0-9-amd64"]' out
-touch new/etc/ld.so.cache
+want_text '"on_failure":"fail","outputs":["boot/initrd.img-6.1.0-9-amd64",' out
+# of what the release brings only the cache of libraries is made anew: a machine may have some of its own
+touch new/etc/ld.so.cache new/usr/lib/modules/6.1.0-9-amd64/modules.dep.bin
 rm new/usr/bin/mandb
 build deb.dray --to new --triggers debian
 need_status 0
-lists deb.dray depmod-6.1.0-9-amd64 initramfs-6.1.0-9-amd64 systemd
+lists deb.dray ldconfig initramfs-6.1.0-9-amd64 systemd
+rm new/etc/ld.so.cache new/usr/lib/modules/6.1.0-9-amd64/modules.dep.bin
 # what only a base had counts too
 mkdir -p base/usr/local/lib
 echo lib >base/usr/local/lib/liblocal.so.1
-rm new/etc/ld.so.cache new/usr/lib/x/libfoo.so.1
+rm new/usr/lib/x/libfoo.so.1
 build deb.dray --to new --triggers debian
 lists deb.dray depmod-6.1.0-9-amd64 initramfs-6.1.0-9-amd64 systemd
 build deb.dray --from base --to new --triggers debian
 lists deb.dray ldconfig depmod-6.1.0-9-amd64 initramfs-6.1.0-9-amd64 systemd
+# a kernel that only a base has leaves what was made for it, which goes too; one that is only in another folder now has not gone
+mkdir -p gone/lib/modules/5.10.0-1-amd64 gone/lib/modules/6.1.0-9-amd64 gone/boot
+touch gone/boot/vmlinuz-5.10.0-1-amd64 gone/boot/vmlinuz-6.1.0-9-amd64
+build gone.dray --from gone --to new --triggers debian
+need_status 0
+lists gone.dray depmod-6.1.0-9-amd64 depmod-gone-5.10.0-1-amd64 initramfs-6.1.0-9-amd64 initramfs-gone-5.10.0-1-amd64 systemd
+want_text '  trigger    depmod-gone-5.10.0-1-amd64: /bin/rm -f -- /lib/modules/5.10.0-1-amd64/modules.alias ' out
+want_text '  trigger    initramfs-gone-5.10.0-1-amd64: /usr/sbin/update-initramfs -d -k 5.10.0-1-amd64' out
+run "$DRAY" info gone.dray --json
+want_text '"id":"initramfs-gone-5.10.0-1-amd64","on_failure":"fail","outputs":["boot/initrd.img-5.10.0-1-amd64","boot/initrd.img-5.10.0-1-amd64.bak"],"paths":["boot/vmlinuz-5.10.0-1-amd64"]' out
+# libraries of each architecture that have programs of their own; what asks the machine, on the machine alone
+mkdir -p desk/usr/lib/x86_64-linux-gnu/glib-2.0 desk/usr/lib/x86_64-linux-gnu/gio/modules desk/usr/lib/i386-linux-gnu/gio/modules \
+    desk/usr/lib/i386-linux-gnu/glib-2.0 desk/usr/share/glib-2.0/schemas desk/usr/share/mime/packages desk/usr/bin desk/usr/sbin \
+    desk/boot desk/usr/share/man desk/usr/share/info desk/usr/share/fonts
+for p in lib/x86_64-linux-gnu/glib-2.0/glib-compile-schemas lib/x86_64-linux-gnu/glib-2.0/gio-querymodules \
+    bin/update-mime-database sbin/update-grub bin/mandb bin/setpriv sbin/update-info-dir; do
+	echo prog >desk/usr/$p
+done
+touch desk/boot/vmlinuz-6.1.0-9-amd64
+build desk.dray --to desk --triggers debian
+need_status 0
+lists desk.dray grub mandb info mime-database glib-schemas-x86_64-linux-gnu gio-modules-x86_64-linux-gnu
+want_text '  trigger    mandb: /usr/bin/setpriv --reuid man --regid man --init-groups -- /usr/bin/mandb --create --quiet' out
+run "$DRAY" info desk.dray --json
+want_text '"argv":["/usr/sbin/update-grub"],"id":"grub","needs":"root-live"' out
+# made by what the release has, or brought by it; the program of a trigger is that which makes, not that which starts it
+touch desk/usr/share/mime/mime.cache desk/usr/share/glib-2.0/schemas/gschemas.compiled
+rm desk/usr/bin/mandb
+build desk.dray --to desk --triggers debian
+need_status 0
+lists desk.dray grub info gio-modules-x86_64-linux-gnu
 # none without being asked; the same by a recipe, whose own triggers stand first and replace one of the same name
 build no.dray --to new
 need_status 0
