@@ -126,6 +126,11 @@ $(OUT)/dray-install: $(INSTALLER_FIRST) $(call obj,$(INSTALLER_C)) $(HELP).o $(T
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(INSTALLER_LD) $(FORMAT_LIBS)
 
+# the same with allocations that fail; not static, so that they are our own ones (tests/fault/failmalloc.c)
+$(OUT)/dray-install-alloc: $(call obj,$(INSTALLER_C) tests/fault/failmalloc.c) $(HELP).o $(TOOLLIB) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc $(FORMAT_LIBS)
+
 # archives, so that a unit test pulls only what it names: both commands have a cmd_verify
 $(BUILDLIB): $(call obj,$(filter-out builder/main.c,$(BUILDER_C)))
 	@rm -f $@
@@ -181,7 +186,7 @@ test:
 # the campaigns look at the release program on Linux
 KILLAT := $(if $(filter Linux,$(OS)),$(if $(SAN),,$(addprefix $(OUT)/,killat flog freplay)))
 FAILAT := $(if $(KILLAT),$(if $(filter x86_64,$(shell uname -m)),$(OUT)/failat))
-test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(FAILAT) $(OUT)/peak
+test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(FAILAT) $(if $(filter Linux,$(OS)),$(OUT)/dray-install-alloc) $(OUT)/peak
 
 crash:
 	@tools/setup.sh build test
@@ -192,6 +197,11 @@ powercut:
 	@tools/setup.sh build test
 	@$(again) all $(KILLAT) $(FAILAT)
 	@$(run) tests/powercut/powercut.sh full
+
+fault:
+	@tools/setup.sh build test
+	@$(again) all $(KILLAT) $(FAILAT)
+	@$(run) tests/fault/fault.sh full
 
 lint:
 	@tools/setup.sh build lint
@@ -266,6 +276,7 @@ help:
 	@echo 'make lint                everything that is checked without running it'
 	@echo 'make crash               kill the installer at every call that changes a file'
 	@echo 'make powercut            what a disk may hold after a power cut, on ext4, xfs and btrfs, and the next run'
+	@echo 'make fault               every system call of the installer that can fail does'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
 	@echo 'make bench               the figures that the texts quote'
 	@echo 'make vm                  a whole system in a virtual machine: rescue, power cuts, quotas, casefold (by hand)'
@@ -276,6 +287,6 @@ help:
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs crash powercut dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs crash powercut fault dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests) -name '*.d' -type f 2>/dev/null)

@@ -111,7 +111,12 @@ read_key_file(const char *path, char *buf, size_t *len, struct dray_err *e)
 
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
 		return dray_fail_errno(e, "cannot be opened");
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st) != 0) {
+		dray_fail_errno(e, "cannot be looked at");
+		close(fd);
+		return -1;
+	}
+	if (!S_ISREG(st.st_mode)) {
 		close(fd);
 		return dray_fail(e, DRAY_E_TRUST, "not a regular file");
 	}

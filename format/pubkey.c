@@ -2,6 +2,7 @@
  * pubkey.c - public keys from PEM, and one Ed25519 check. An SPKI of this algorithm is a fixed 12-byte prefix and the
  * key (RFC 8410), so it is compared instead of parsed: no ASN.1 reader sees a keyring, and a key has one encoding.
  */
+#include <errno.h>
 #include <openssl/evp.h>
 #include <string.h>
 
@@ -215,9 +216,13 @@ dray_pub_verify(const struct dray_pub *pub, const void *text, size_t text_len, c
 		dray_fail(e, DRAY_E_IO, "the cryptographic library cannot check signatures");
 		goto out;
 	}
-	/* 1 is good; 0 and every error alike are not */
+	/* 1 is good; 0 and every error alike are not, but for want of memory nothing is known of the signature */
+	errno = 0;
 	*ok = EVP_DigestVerify(ctx, sig, sig_len, text, text_len) == 1;
-	rc = 0;
+	if (!*ok && errno == ENOMEM)
+		dray_fail(e, DRAY_E_IO, "out of memory");
+	else
+		rc = 0;
 out:
 	EVP_MD_CTX_free(ctx);
 	EVP_PKEY_free(key);

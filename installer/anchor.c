@@ -166,6 +166,8 @@ inst_anchor_load(const struct inst_state *s, struct inst_anchor *a, struct dray_
 	free(p);
 	if (r != 0) {
 		dray_wrap(e, "%s/%s", s->rel, ANCHOR);
+		if (e->code == DRAY_E_IO)	/* of the disk, or for want of memory: nothing is known of the file */
+			return -1;
 		e->code = DRAY_E_SYSTEM;
 		return dray_hint(e, "put the file back from a backup; deleting it drops the downgrade floor");
 	}
@@ -315,8 +317,9 @@ inst_head_open(const struct inst_state *s, const uint8_t id[32], int *fd, struct
 	*fd = -1;
 	snprintf(name, sizeof(name), "release/%s.head", dray_hex(id, 32, hex));
 	/* a pipe in its place is not waited for */
-	if (s->dir != -1)
-		*fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (s->dir != -1 && (*fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1 &&
+	    errno != ENOENT && errno != ENOTDIR && !inst_no_file(errno))
+		return dray_fail_errno(e, "open %s/%s", s->rel, name);
 	if (*fd != -1 && (fstat(*fd, &st) == -1 || !S_ISREG(st.st_mode))) {
 		close(*fd);
 		*fd = -1;

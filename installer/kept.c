@@ -118,6 +118,8 @@ inst_kept_load(const struct inst_state *st, const struct inst_installed *release
 		return 0;
 	if (r != 0) {
 		dray_wrap(e, "%s/%s", st->rel, name);
+		if (e->code == DRAY_E_IO)
+			return -1;
 		e->code = DRAY_E_SYSTEM;
 		return dray_hint(e, "it says what upgrades left alone; without it check takes all of that for damage");
 	}

@@ -63,7 +63,10 @@ read_mine(struct inst_planning *pl, struct worker *w, const struct inst_item *it
 	if ((fd = openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) == -1)
 		return errno == ENOENT || inst_no_file(errno) ? dray_fail(e, DRAY_E_DRIFT, "went away while the plan was being made") :
 		    dray_fail_errno(e, "open");
-	if (!dray_pread_whole(fd, mine->p, mine->len, 0) || dray_sha256_once(w->h, mine->p, mine->len, sum, e) != 0 ||
+	errno = 0;
+	if (!dray_pread_whole(fd, mine->p, mine->len, 0) && errno != 0)
+		rc = dray_fail_errno(e, "read");
+	else if ((rc = dray_sha256_once(w->h, mine->p, mine->len, sum, e)) == 0 &&
 	    memcmp(sum, inst_item_sum(pl->ix, it), sizeof(sum)) != 0)
 		rc = dray_fail(e, DRAY_E_DRIFT, "changed while it was being read");
 	close(fd);	/* read only */

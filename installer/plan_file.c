@@ -13,6 +13,7 @@
  * then the phases: u8 count, for each u8 length and name; 32 plan id; 32 id of what was decided beforehand
  * attributes: u16 has, u32 mode, uid, gid, u64 mtime, u32 ns, u32 xattrs, u32 length and xattr bytes
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -397,9 +398,9 @@ inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 		return dray_fail_errno(e, "plan");
 	tx->n_ops = ops;
 	tx->n_swaps = swaps;
-	for (i = 0; i < ops; i++)
+	for (i = 0, errno = 0; i < ops; i++)
 		if (!get_op(&c, (size_t)sites + 1, &tx->ops[i]))
-			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju, operation %u", (uintmax_t)c.at,
+			return errno == ENOMEM ? dray_fail_errno(e, "plan") : dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju, operation %u", (uintmax_t)c.at,
 			    (unsigned)i);
 	for (i = 0; i < ops; i++)
 		if (tx->ops[i].step > tx->last)

@@ -173,8 +173,9 @@ open_lock(struct inst_state *s, struct dray_err *e)
 	bool odd, fixed;
 
 	s->lock = openat(s->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-	odd = s->lock == -1 ? errno == EISDIR || inst_no_file(errno) :
-	    fstat(s->lock, &st) == -1 || !S_ISREG(st.st_mode) || st.st_nlink != 1;
+	if (s->lock != -1 && fstat(s->lock, &st) == -1)
+		return dray_fail_errno(e, "look at the lock in %s", s->rel);
+	odd = s->lock == -1 ? errno == EISDIR || inst_no_file(errno) : !S_ISREG(st.st_mode) || st.st_nlink != 1;
 	if (odd) {
 		dray_fail(e, DRAY_E_SYSTEM, "the lock in %s is not a regular file of one name", s->rel);
 		return dray_hint(e, "nothing was changed; move it away and run it again");

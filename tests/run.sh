@@ -32,7 +32,7 @@ one() {
 	unit) timeout -k 5 "$LIMIT" "$OUT/unit/$name" >"$base.log" 2>&1 ;;
 	cli) timeout -k 5 "$LIMIT" sh "tests/cli/$name.sh" >"$base.log" 2>&1 ;;
 	fuzz) timeout -k 5 "$LIMIT" "$OUT/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" >"$base.log" 2>&1 ;;
-	crash | powercut) timeout -k 10 $((LIMIT * 2)) sh "tests/$kind/$kind.sh" "$name" >"$base.log" 2>&1 ;;
+	crash | powercut | fault) timeout -k 10 $((LIMIT * 2)) sh "tests/$kind/$kind.sh" "$name" >"$base.log" 2>&1 ;;
 	esac </dev/null
 	rc=$?
 	took=$(($(date +%s) - start))
@@ -74,6 +74,7 @@ list() {
 	if [ -z "$SAN" ]; then
 		echo crash/short
 		echo powercut/short
+		echo fault/short
 	fi
 	for f in tests/cli/*.sh; do
 		name=${f#tests/cli/} name=${name%.sh}
@@ -106,7 +107,7 @@ if [ ! -s "$logs/list" ]; then
 	echo "no test has '$T' in its name" >&2
 	exit 1
 fi
-[ -z "$SAN" ] || echo "with -fsanitize=$SAN; not run: crash, powercut, static-*, no-surprise-* (they need the release program)"
+[ -z "$SAN" ] || echo "with -fsanitize=$SAN; not run: crash, powercut, fault, static-*, no-surprise-* (they need the release program)"
 xargs -P "$J" -I '{}' "$0" --one '{}' "$logs" <"$logs/list"
 
 passed=0 failed=0 skipped=0

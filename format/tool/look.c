@@ -184,11 +184,15 @@ tool_bundle_open(const char *path, int mode, int *fd, struct dray_err *e)
 		return dray_fail(e, DRAY_E_USAGE, "not a file");
 	if (*fd == -1)
 		return dray_fail_errno(e, "cannot be opened");
-	if (fstat(*fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
+	if (fstat(*fd, &st) != 0)
+		dray_fail_errno(e, "cannot be looked at");
+	else if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
 		return 0;
+	else
+		dray_fail(e, DRAY_E_USAGE, "not a file");
 	close(*fd);
 	*fd = -1;
-	return dray_fail(e, DRAY_E_USAGE, "not a file");
+	return -1;
 }
 
 int

@@ -1,7 +1,7 @@
 /*
  * failat.c - run a program and let chosen system calls fail, fall short, or meet a world that has just changed
  *
- *   failat LIST RULE... -- PROGRAM ARG...      LIST: a file that gets "number name" of each call that a rule touched
+ *   failat LIST RULE... -- PROGRAM ARG...      LIST: a file that gets "number name class" of each call that a rule touched
  *
  * RULE is CALLS:WHEN:WHAT. CALLS: names of calls or classes (below), joined by commas. WHEN: N, the Nth such call of all
  * threads together; N+, that and all after it; 0, none: they are only listed. WHAT:
@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/crash/trace.h"
@@ -94,7 +95,7 @@ static const struct {
 	{ "xattr", "flistxattr", SYS_flistxattr, TRACE_ALWAYS },
 	{ "ioctl", "ioctl", SYS_ioctl, TRACE_ALWAYS },
 	{ "memory", "mmap", SYS_mmap, TRACE_ALWAYS },
-	{ "memory", "brk", SYS_brk, TRACE_ALWAYS },
+	{ "heap", "brk", SYS_brk, TRACE_ALWAYS },
 	{ "memory", "mremap", SYS_mremap, TRACE_ALWAYS },
 	{ "thread", "clone", SYS_clone, TRACE_ALWAYS },
 	{ "thread", "clone3", SYS_clone3, TRACE_ALWAYS },
@@ -141,6 +142,8 @@ static struct failing {
 		uint64_t at;
 		int byte;		/* FLIP: what stood there */
 		long long seconds;	/* CLOCK */
+		bool asked;		/* SHORT and brk: the arguments, which a program expects to find again */
+		unsigned long long rdi, rdx;
 	} pending[MAX_PENDING];
 } failing;
 
@@ -182,6 +185,60 @@ remember(pid_t thread, uint64_t at)
 	usage("too many threads");
 }
 
+static void
+set_registers(pid_t thread, struct user_regs_struct *regs)
+{
+	if (ptrace(PTRACE_SETREGS, thread, NULL, regs) != 0)
+		perror("failat: set registers");
+}
+
+/* the call is made with other arguments */
+static void
+ask(pid_t thread, struct user_regs_struct *regs, unsigned long long rdi, unsigned long long rdx)
+{
+	struct pending *p = remember(thread, 0);
+
+	p->asked = true;
+	p->rdi = regs->rdi;
+	p->rdx = regs->rdx;
+	regs->rdi = rdi;
+	regs->rdx = rdx;
+	set_registers(thread, regs);
+}
+
+/* the kernel refuses no end of the heap that lies in a page which is the heap's already, and malloc counts on that */
+static bool
+heap_holds(pid_t thread, uint64_t wanted)
+{
+	char name[40], line[400];
+	unsigned long from, to;
+	bool holds = false;
+	FILE *maps;
+
+	snprintf(name, sizeof name, "/proc/%d/maps", (int)thread);
+	if ((maps = fopen(name, "re")) == NULL)
+		return false;
+	while (fgets(line, sizeof line, maps) != NULL)
+		if (strstr(line, "[heap]") != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2)
+			holds = wanted <= to;
+	fclose(maps);
+	return holds;
+}
+
+static void
+call_shell(const char *command)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	if (pid == -1 || waitpid(pid, &status, 0) != pid || status != 0)
+		fprintf(stderr, "failat: the command failed: %s\n", command);
+}
+
 static enum trace_next
 act(const struct rule *r, pid_t thread, struct user_regs_struct *regs)
 {
@@ -190,13 +247,18 @@ act(const struct rule *r, pid_t thread, struct user_regs_struct *regs)
 
 	switch (r->what) {
 	case FAIL:
+		if (regs->orig_rax == SYS_brk) {	/* tells of its failure by the present end of the heap */
+			if (heap_holds(thread, regs->rdi))
+				return TRACE_GO;
+			ask(thread, regs, 0, regs->rdx);
+			return TRACE_LEAVE;
+		}
 		regs->orig_rax = (unsigned long long)-1;	/* no such call: the kernel leaves the result alone */
 		regs->rax = (unsigned long long)r->result;
 		break;
 	case SHORT:
-		if (regs->rdx > 1)
-			regs->rdx /= 2;
-		break;
+		ask(thread, regs, regs->rdi, regs->rdx > 1 ? regs->rdx / 2 : regs->rdx);
+		return TRACE_LEAVE;
 	case FLIP:
 		if (regs->rdx == 0 || !peek(thread, regs->rsi + regs->rdx / 2, &byte, 1))
 			return TRACE_GO;
@@ -206,8 +268,7 @@ act(const struct rule *r, pid_t thread, struct user_regs_struct *regs)
 		poke(thread, p->at, &byte, 1);
 		return TRACE_LEAVE;
 	case RUN:
-		if (system(r->command) != 0)
-			fprintf(stderr, "failat: the command failed: %s\n", r->command);
+		call_shell(r->command);
 		return TRACE_GO;
 	case CLOCK:
 		if (regs->orig_rax == SYS_time) {
@@ -222,8 +283,7 @@ act(const struct rule *r, pid_t thread, struct user_regs_struct *regs)
 		p->seconds = r->seconds;
 		return TRACE_LEAVE;
 	}
-	if (ptrace(PTRACE_SETREGS, thread, NULL, regs) != 0)
-		perror("failat: set registers");
+	set_registers(thread, regs);
 	return TRACE_GO;
 }
 
@@ -244,7 +304,7 @@ enter(pid_t thread, size_t row, void *ctx)
 		if (r->when != 0 && r->count != r->when && !(r->after && r->count > r->when))
 			continue;
 		if (r->what != CLOCK)
-			fprintf(failing.list, "%lu %s\n", r->count, known[call].name);
+			fprintf(failing.list, "%lu %s %s\n", r->count, known[call].name, known[call].class);
 		if (r->when == 0)
 			continue;
 		if (ptrace(PTRACE_GETREGS, thread, NULL, &regs) != 0)
@@ -257,6 +317,8 @@ enter(pid_t thread, size_t row, void *ctx)
 static void
 leave(pid_t thread, void *ctx)
 {
+	struct user_regs_struct regs;
+
 	(void)ctx;
 	for (size_t i = 0; i < MAX_PENDING; i++) {
 		struct pending *p = &failing.pending[i];
@@ -264,9 +326,13 @@ leave(pid_t thread, void *ctx)
 
 		if (p->thread != thread)
 			continue;
-		if (p->byte >= 0)
+		if (p->asked && ptrace(PTRACE_GETREGS, thread, NULL, &regs) == 0) {
+			regs.rdi = p->rdi;
+			regs.rdx = p->rdx;
+			set_registers(thread, &regs);
+		} else if (p->byte >= 0)
 			poke(thread, p->at, &byte, 1);
-		else
+		else if (!p->asked)
 			poke(thread, p->at, &p->seconds, sizeof p->seconds);
 		p->thread = 0;
 	}
