@@ -11,8 +11,6 @@
 #include "dray/num.h"
 
 #define CACHE_RULES "dray frame 1"	/* changes when the same inputs are to give something else */
-#define TRIAL_LEVEL 3
-#define SURELY 60u		/* per cent of a trial: a delta below this pays, whatever the level */
 #define PAYS 95u		/* per cent of a full copy: above this a delta is not worth its risk */
 
 static int
@@ -123,7 +121,7 @@ encode(struct packer *k, struct pack_worker *w, const struct pack_frame *f, stru
 
 	if (dray_encode_best(w->enc, &in, best, e) != 0)
 		return -1;
-	if (best->kind == DRAY_FRAME_PLAIN || f->kinds != 0)
+	if (best->kind == DRAY_FRAME_PLAIN || f->kinds != 0 || (uint64_t)best->len * 100 <= (uint64_t)best->plain * PAYS)
 		return 0;
 	if (room(&w->kept, best->len, e) != 0)
 		return -1;
@@ -132,12 +130,6 @@ encode(struct packer *k, struct pack_worker *w, const struct pack_frame *f, stru
 	in.ref_len = 0;
 	in.n_ranges = 0;
 	in.kinds = DRAY_TRY_PLAIN;
-	in.level = k->o->level < TRIAL_LEVEL ? 0 : TRIAL_LEVEL;
-	if (dray_encode_best(w->enc, &in, &plain, e) != 0)
-		return -1;
-	if ((uint64_t)best->len * 100 <= (uint64_t)plain.len * SURELY)
-		return 0;
-	in.level = 0;
 	if (dray_encode_best(w->enc, &in, &plain, e) != 0)
 		return -1;
 	if ((uint64_t)best->len * 100 > (uint64_t)plain.len * PAYS)

@@ -242,9 +242,9 @@ dray_delta_make(const uint8_t *src, size_t len, const uint8_t *ref, size_t ref_l
 	d->len = 0;
 	if (dray_match_blocks(&k.m, e) != 0)
 		goto out;
-	if (len >= 4096 && k.m.covered < len / 8 && dray_match_share(&k.m, &share, e) != 0)
+	if (k.m.covered >= d->least && len >= 4096 && k.m.covered < len / 8 && dray_match_share(&k.m, &share, e) != 0)
 		goto out;
-	if (share < WORTH) {
+	if (share < WORTH || k.m.covered < d->least) {
 		rc = 1;
 		goto out;
 	}

@@ -32,8 +32,12 @@ same(const uint8_t *a, const uint8_t *b, size_t max)
 {
 	size_t n = 0;
 
-	while (max - n >= 8 && memcmp(a + n, b + n, 8) == 0)
-		n += 8;
+	for (; max - n >= 8; n += 8) {
+		uint64_t differ = dray_get_u64(a + n) ^ dray_get_u64(b + n);
+
+		if (differ != 0)
+			return n + (size_t)__builtin_ctzll(differ) / 8;
+	}
 	while (n < max && a[n] == b[n])
 		n++;
 	return n;
@@ -246,6 +250,7 @@ search(struct dray_matcher *m, size_t i, size_t *pos)
 {
 	const uint8_t *p = m->src + i;
 	size_t left = m->len - i, best = 0, lo = 0, hi = m->ref_len;
+	size_t below = 0, above = 0;	/* bytes that p shares with the suffix before lo, and with the one at hi */
 
 	if (left < 2)
 		return 0;
@@ -255,18 +260,19 @@ search(struct dray_matcher *m, size_t i, size_t *pos)
 	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2, at = (size_t)m->sa[mid];
-		size_t max = min_of(NEAR, min_of(left, m->ref_len - at)), n = same(p, m->ref + at, max);
+		size_t max = min_of(NEAR, min_of(left, m->ref_len - at)), shared = min_of(below, above);
+		size_t n = shared + same(p + shared, m->ref + at + shared, max - shared);	/* all between share as much */
 
-		m->work += n + 1;
+		m->work += n - shared + 1;
 		if (n > best) {
 			best = n;
 			*pos = at;
 		}
 		/* a suffix that ends is lower than one that goes on */
 		if (n < max ? m->ref[at + n] < p[n] : max == m->ref_len - at && max < left)
-			lo = mid + 1;
+			lo = mid + 1, below = n;
 		else
-			hi = mid;
+			hi = mid, above = n;
 	}
 	return best;
 }

@@ -164,21 +164,3 @@ dray_put_u64(uint8_t *p, uint64_t v)
 	dray_put_u32(p, (uint32_t)(v & 0xffffffff));
 	dray_put_u32(p + 4, (uint32_t)(v >> 32));
 }
-
-uint16_t
-dray_get_u16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] | p[1] << 8);
-}
-
-uint32_t
-dray_get_u32(const uint8_t *p)
-{
-	return dray_get_u16(p) | (uint32_t)dray_get_u16(p + 2) << 16;
-}
-
-uint64_t
-dray_get_u64(const uint8_t *p)
-{
-	return dray_get_u32(p) | (uint64_t)dray_get_u32(p + 4) << 32;
-}

@@ -22,6 +22,7 @@ DRAY_MUST_CHECK int dray_delta_apply(const uint8_t *raw, size_t raw_len, const u
 struct dray_delta {		/* made by dray_delta_make; all zero at first, reusable */
 	uint8_t *raw;		/* content for the zstd frame */
 	size_t len, cap;
+	size_t least;		/* in: bytes of src that must lie in long equal stretches, else it is not worth a delta */
 	uint64_t steps;		/* triples */
 	uint64_t exact, diff, extra;	/* bytes of out: equal to the base; sum with a difference that is not 0; copied */
 	uint64_t work;		/* bytes compared while matching: stays within a small multiple of the input */

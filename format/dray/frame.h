@@ -95,6 +95,7 @@ struct dray_encode_out {
 	uint32_t raw;		/* for struct dray_frame */
 	size_t len;		/* stored bytes */
 	const uint8_t *p;	/* them; the encoder's, until its next use */
+	size_t plain;		/* as plain it would take no less, about; 0: plain was not allowed */
 };
 
 /**
@@ -106,6 +107,6 @@ struct dray_encode_out {
  */
 DRAY_MUST_CHECK int dray_encode_best(struct dray_encoder *c, const struct dray_encode_in *in,
     struct dray_encode_out *out, struct dray_err *e);
-const char *dray_match_id(void);	/* "1": version of matcher and choice, for "encoders" of dray.json */
+const char *dray_match_id(void);	/* "2": version of matcher and choice, for "encoders" of dray.json */
 
 #endif

@@ -34,8 +34,24 @@ DRAY_MUST_CHECK bool dray_unhex(const char *hex, size_t hex_len, uint8_t *dst, s
 void dray_put_u16(uint8_t *p, uint16_t v);
 void dray_put_u32(uint8_t *p, uint32_t v);
 void dray_put_u64(uint8_t *p, uint64_t v);
-uint16_t dray_get_u16(const uint8_t *p);
-uint32_t dray_get_u32(const uint8_t *p);
-uint64_t dray_get_u64(const uint8_t *p);
+
+/* in the header, because matching loads a number for each byte: compilers make one load of it */
+static inline uint16_t
+dray_get_u16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t
+dray_get_u32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t
+dray_get_u64(const uint8_t *p)
+{
+	return dray_get_u32(p) | (uint64_t)dray_get_u32(p + 4) << 32;
+}
 
 #endif
