@@ -39,7 +39,7 @@ OS := $(shell uname -s)
 ifeq ($(OS),FreeBSD)
 OSC := format/os_freebsd.c
 else
-OSC := format/os_linux.c
+OSC := format/os_linux.c format/os_linux_fence.c
 endif
 # NOFAST=1 turns off exchange, syncfs and openat2, so that the other system's path is tested here
 DEFS := -D_GNU_SOURCE -DDRAY_VERSION='"$(VERSION)"' $(if $(NOFAST),-DDRAY_OS_NOFAST)
@@ -48,7 +48,7 @@ CPPFLAGS_ALL := -Iformat -I. $(DEFS) $(CPPFLAGS)
 CFLAGS_ALL := $(WARN) $(CFLAGS) -fPIE -pthread $(HARD) $(SANFLAGS)
 LDFLAGS_ALL := -pthread -pie -Wl,-z,relro,-z,now,-z,noexecstack $(SANFLAGS) $(LDFLAGS)
 
-FORMAT_C := $(sort $(filter-out format/os_linux.c format/os_freebsd.c,$(wildcard format/*.c)) $(OSC))
+FORMAT_C := $(sort $(filter-out format/os_linux%.c format/os_freebsd.c,$(wildcard format/*.c)) $(OSC))
 TOOL_C := $(sort $(wildcard format/tool/*.c))
 BUILDER_C := $(sort $(wildcard builder/*.c))
 INSTALLER_C := $(sort $(filter-out installer/no_network.c,$(wildcard installer/*.c)))

@@ -10,6 +10,7 @@
 
 #include "installer/carry.h"
 #include "installer/due.h"
+#include "installer/fence.h"
 #include "installer/hook.h"
 #include "installer/kept.h"
 #include "installer/stage.h"
@@ -76,7 +77,7 @@ inst_carry_begin(struct inst_carry *a, struct dray_err *e)
 	a->f.run.allow_downgrade = a->f.allow_downgrade;
 	if (inst_front_bundle(&a->f, e) != 0 || inst_front_existing(&a->f, &a->locked, e) != 0)
 		return -1;
-	if (inst_phase_read(&a->f, e) != 0)
+	if (inst_phase_read(&a->f, e) != 0 || inst_fence_seal(&a->f, a->rules, e) != 0)
 		return -1;
 	return a->locked && (finish_pending(a, e) != 0 || inst_between(&a->f.st, &a->tx, e) != 0) ? -1 : 0;
 }

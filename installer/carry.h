@@ -17,6 +17,7 @@ struct inst_carry {
 	uint64_t memory;		/* --memory; 0: not given */
 	bool verify_writes;
 	struct inst_run_due due;	/* triggers that were run at the end */
+	bool rules;			/* policies count: those of the site and of the bundle */
 	uint64_t keep;			/* --keep; UINT64_MAX: not given */
 	struct inst_forgotten freed;	/* old generations that were freed for it */
 	bool locked;			/* the state folder was there, and is ours */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "installer/carry.h"
+#include "installer/fence.h"
 #include "installer/release.h"
 
 /* what the tree is now, and what to do next */
@@ -116,7 +117,9 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 	if ((rc = tool_parse(argc, argv, self, opts, &a.f.common, 1, 1, operand, &n)) != -1)
 		return rc;
 	a.f.bundle = operand[0];
+	a.rules = true;
 	tool_signals();
+	inst_fence(&a.f, INST_NEEDS_PROGRAMS, NULL);
 	rc = inst_carry_id_ok(&a, &e) == 0 && inst_policy_read(&a.f, &e) == 0 && run(&a, &e) == 0 ? inst_carry_status(&a) : inst_front_error(&a.f, &e);
 	inst_carry_close(&a);
 	return rc;

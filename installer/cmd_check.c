@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "installer/check_report.h"
+#include "installer/fence.h"
 #include "installer/mtree.h"
 
 struct checking_opts { bool quick, strict, extra, mtree; };
@@ -177,6 +178,7 @@ inst_cmd_check(int argc, char **argv, const struct tool_cmd *self)
 		return rc;
 	f.bundle = n > 0 ? operand[0] : NULL;
 	tool_signals();
+	inst_fence(&f, INST_NEEDS_NOTHING, NULL);
 	rc = (w.mtree ? list_release(&f, &w, &e) : run(&f, &w, &e)) == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;

@@ -3,11 +3,13 @@
  * it, and what is decided about them.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dray/num.h"
 
 #include "installer/conflicts.h"
+#include "installer/fence.h"
 
 static void
 entry_of(const struct inst_conflicts *c, const struct inst_merge *m, struct dray_entry *en)
@@ -331,6 +333,17 @@ usage(struct inst_conflicts *c, struct dray_err *e)
 	return 0;
 }
 
+/* an editor is the caller's own program, with his terminal and all that he may do: a run that starts one gives up nothing */
+static void
+fence(const struct inst_conflicts *c)
+{
+	char *folder = c->policy != NULL ? tool_folder_of(c->policy) : NULL;
+
+	if (c->edit == NULL || c->from != NULL)
+		inst_fence(&c->f, INST_NEEDS_TREE, folder);
+	free(folder);
+}
+
 #define PATHS_MAX 10000
 
 int
@@ -361,6 +374,7 @@ inst_cmd_conflicts(int argc, char **argv, const struct tool_cmd *self)
 	c.n_paths = n > 0 ? n - 1 : 0;
 	c.policy = c.f.policy_file;
 	tool_signals();
+	fence(&c);
 	if (usage(&c, &e) != 0)
 		rc = inst_front_error(&c.f, &e);
 	else

@@ -8,6 +8,7 @@
 #include "dray/json.h"
 
 #include "installer/cmd.h"
+#include "installer/fence.h"
 #include "installer/hook.h"
 
 struct hooking {
@@ -134,6 +135,7 @@ run(int argc, char **argv, const struct tool_cmd *self, int (*what)(struct hooki
 	if ((rc = tool_parse(argc, argv, self, opts, &k.f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
 	tool_signals();
+	inst_fence(&k.f, INST_NEEDS_TREE, NULL);
 	if (k.init != NULL && !inst_hook_named(k.init, &k.kind)) {
 		dray_fail(&e, DRAY_E_USAGE, "--init: neither systemd nor rc");
 		dray_hint(&e, "leave it away to take what the tree has");

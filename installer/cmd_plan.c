@@ -8,6 +8,7 @@
 #include "dray/num.h"
 
 #include "installer/cmd.h"
+#include "installer/fence.h"
 
 static int
 run(struct inst_front *f, struct dray_err *e)
@@ -68,6 +69,7 @@ inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self)
 		return rc;
 	f.bundle = operand[0];
 	tool_signals();
+	inst_fence(&f, INST_NEEDS_NOTHING, NULL);
 	rc = inst_policy_read(&f, &e) == 0 && run(&f, &e) == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;

@@ -10,6 +10,7 @@
 #include "dray/path.h"
 
 #include "installer/cmd.h"
+#include "installer/fence.h"
 #include "installer/switch.h"
 #include "installer/tree.h"
 
@@ -62,7 +63,7 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct inst_r
 	const char *what;
 	bool there;
 
-	if (inst_front_existing(f, &there, e) != 0)
+	if (inst_front_existing(f, &there, e) != 0 || inst_fence_seal(f, false, e) != 0)
 		return -1;
 	if (there && inst_recover(&f->st, back, true, &did, kept, e) != 0) {
 		if (did != INST_PENDING_NONE)
@@ -118,6 +119,7 @@ inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self)
 	if (back)
 		inst_run_option(&f.run, "back");
 	tool_signals();
+	inst_fence(&f, INST_NEEDS_PROGRAMS, NULL);
 	rc = resume(&f, back, &kept, &due, &e);
 	inst_say_torn(&f);
 	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
@@ -272,7 +274,7 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct inst_run_due *d
 	bool there;
 	int rc = -1;
 
-	if (inst_front_existing(f, &there, e) != 0)
+	if (inst_front_existing(f, &there, e) != 0 || inst_fence_seal(f, false, e) != 0)
 		goto out;
 	/* an upgrade cut in its switch is finished first: then there is one state to go back from */
 	if (there && inst_recover(&f->st, false, true, &did, &meanwhile, e) != 0) {
@@ -344,6 +346,7 @@ inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self)
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
 	tool_signals();
+	inst_fence(&f, INST_NEEDS_PROGRAMS, NULL);
 	rc = rollback(&f, &kept, &due, &e);
 	inst_say_torn(&f);
 	rc = rc == 0 ? 0 : inst_front_error(&f, &e);

@@ -14,6 +14,7 @@
 
 #include "installer/carry.h"
 #include "installer/check_report.h"
+#include "installer/fence.h"
 #include "installer/release.h"
 #include "installer/repair.h"
 
@@ -249,6 +250,7 @@ inst_cmd_repair(int argc, char **argv, const struct tool_cmd *self)
 	r.a.f.paths = operand + 1;
 	r.a.f.n_paths = n - 1;
 	tool_signals();
+	inst_fence(&r.a.f, r.dry_run ? INST_NEEDS_NOTHING : INST_NEEDS_PROGRAMS, NULL);
 	rc = inst_carry_id_ok(&r.a, &e) == 0 && (r.dry_run ? plan_only(&r, &e) : repair(&r, &e)) == 0 ?
 	    r.dry_run ? 0 : inst_carry_status(&r.a) : inst_front_error(&r.a.f, &e);
 	inst_carry_close(&r.a);

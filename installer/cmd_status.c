@@ -17,6 +17,7 @@
 
 #include "installer/cmd.h"
 #include "installer/due.h"
+#include "installer/fence.h"
 #include "installer/switch.h"
 
 #define DEPTH_MAX 64u	/* handles held at once; what lies deeper is not counted */
@@ -182,6 +183,7 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 	dray_json_set_int(one, "records", (int64_t)ev->records);
 	dray_json_set_bool(one, "intact", ev->intact);
 	dray_json_set_str(o, "pending", inst_pending_word(pending));
+	inst_fence_json(o);
 	if (json_due(f, o, e) != 0) {
 		dray_json_free(o);
 		return -1;
@@ -306,6 +308,7 @@ status(struct inst_front *f, struct dray_err *e)
 		rc = print_json(f, pending, g, n, &ev, e);
 	} else {
 		print_text(f, pending, g, n, &ev);
+		inst_fence_say(f);
 		rc = 0;
 	}
 out:
@@ -352,12 +355,19 @@ inst_cmd_status(int argc, char **argv, const struct tool_cmd *self)
 		{ .name = NULL }
 	};
 	struct dray_err e = { .code = DRAY_OK };
+	char *folder = NULL;
 	size_t n;
 	int rc;
 
 	inst_front_init(&f, "status");
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
+	if (a.export != NULL && (folder = tool_folder_of(a.export)) == NULL) {
+		dray_fail(&e, DRAY_E_IO, "out of memory");
+		return inst_front_error(&f, &e);
+	}
+	inst_fence(&f, INST_NEEDS_NOTHING, folder);
+	free(folder);
 	rc = look(&f, &a, &e) == 0 ? 0 : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;
@@ -432,6 +442,7 @@ inst_cmd_forget(int argc, char **argv, const struct tool_cmd *self)
 	if (parked)
 		inst_run_option(&f.run, "parked");
 	tool_signals();
+	inst_fence(&f, INST_NEEDS_TREE, NULL);
 	rc = forget(&f, parked, &e);
 	inst_say_torn(&f);
 	rc = rc == 0 ? 0 : inst_front_error(&f, &e);

@@ -8,6 +8,7 @@
 
 #include "installer/cmd.h"
 #include "installer/due.h"
+#include "installer/fence.h"
 
 struct triggering {
 	struct inst_front f;
@@ -115,7 +116,7 @@ run(struct triggering *t, struct dray_err *e)
 	bool there;
 	int rc;
 
-	if (inst_front_existing(&t->f, &there, e) != 0 || (there && check_pending(t, e) != 0) ||
+	if (inst_front_existing(&t->f, &there, e) != 0 || inst_fence_seal(&t->f, false, e) != 0 || (there && check_pending(t, e) != 0) ||
 	    inst_due_load(&t->f.st, &list, e) != 0)
 		return -1;
 	t->due.ids = t->ids;
@@ -149,6 +150,7 @@ inst_cmd_triggers(int argc, char **argv, const struct tool_cmd *self)
 		if (t.done)
 			inst_run_option(&t.f.run, "done");
 		tool_signals();
+		inst_fence(&t.f, t.done ? INST_NEEDS_TREE : INST_NEEDS_PROGRAMS, NULL);
 		rc = run(&t, &e) == 0 ? 0 : inst_front_error(&t.f, &e);
 		inst_say_torn(&t.f);
 		inst_front_close(&t.f);

@@ -19,6 +19,7 @@
 #include "tool/tool.h"
 
 #include "installer/cmd.h"
+#include "installer/fence.h"
 #include "installer/files.h"
 
 #define FOLDER "/etc/dray"
@@ -254,6 +255,7 @@ inst_cmd_trust_init(int argc, char **argv, const struct tool_cmd *self)
 	if ((rc = tool_parse(argc, argv, self, opts, &t.common, 1, 1, operand, &n)) != -1)
 		return rc;
 	t.key = operand[0];
+	inst_fence_only("/");	/* its folder may be a symlink to anywhere */
 	snprintf(what, sizeof(what), "cannot trust %s", dray_quote(t.key, strlen(t.key), q, sizeof(q)));
 	return init(&t, &e) == 0 ? 0 : tool_error(&t.common, what, &e);
 }
@@ -269,5 +271,6 @@ inst_cmd_trust_show(int argc, char **argv, const struct tool_cmd *self)
 
 	if ((rc = tool_parse(argc, argv, self, opts, &t.common, 0, 0, NULL, &n)) != -1)
 		return rc;
+	inst_fence_only(NULL);
 	return show(&t, &e) == 0 ? 0 : tool_error(&t.common, NULL, &e);
 }

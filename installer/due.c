@@ -2,13 +2,17 @@
  * due.c - the triggers that wait, on the disk: STATE/triggers.json, written whole and renamed, and `triggers` in the folder of
  * a transaction, from before its decision.
  */
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dray/trigger.h"
 
 #include "installer/due.h"
 #include "installer/files.h"
+#include "installer/run_trigger.h"
 
 #define DUE "triggers.json"
 #define STAGED "triggers"
@@ -336,4 +340,43 @@ inst_due_ended(const struct inst_state *s, const char *id, bool well, struct dra
 	rc = write_list(s->dir, DUE, "dray_triggers", "due", out, e);
 	dray_json_free(out);
 	return rc;
+}
+
+/* what cannot be read or will not do is told by who wants to run it */
+static void
+allow_called(const struct inst_state *s, uint32_t tx)
+{
+	struct dray_json *called = NULL;
+	struct dray_err ignored;
+	char name[32];
+	int dir;
+
+	snprintf(name, sizeof(name), "tx/%06u", (unsigned)tx);
+	if ((dir = openat(s->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return;
+	if (read_list(dir, STAGED, "dray_triggers", "called", &called, &ignored) == 0)
+		for (size_t i = 0; i < dray_json_count(called); i++)
+			inst_trigger_allow(inst_due_trigger(dray_json_at(called, i)), &ignored);
+	dray_json_free(called);
+	close(dir);
+}
+
+void
+inst_due_allow(const struct inst_state *s)
+{
+	struct dray_json *waiting = NULL;
+	struct dray_err ignored;
+	uint32_t *numbers = NULL;
+	size_t n = 0;
+
+	if (s->dir == -1)
+		return;
+	if (inst_due_load(s, &waiting, &ignored) == 0)
+		for (size_t i = 0; i < dray_json_count(waiting); i++)
+			inst_trigger_allow(inst_due_trigger(dray_json_at(waiting, i)), &ignored);
+	dray_json_free(waiting);
+	if (inst_tx_list(s, &numbers, &n, &ignored) == 0)
+		for (size_t i = 0; i < n; i++)
+			allow_called(s, numbers[i]);
+	free(numbers);
 }

@@ -27,6 +27,8 @@ DRAY_MUST_CHECK int inst_due_load(const struct inst_state *s, struct dray_json *
 /** inst_due_called - those that a transaction calls, as entries; an array, dray_json_free */
 DRAY_MUST_CHECK int inst_due_called(const struct inst_tx *tx, struct dray_json **list, struct dray_err *e);
 bool inst_due_has(const struct dray_json *list, const char *id);
+/** inst_due_allow - all that wait, and all that any transaction here calls, may be run later; lists that cannot be read call none */
+void inst_due_allow(const struct inst_state *s);
 
 /* of an entry: its trigger (an entry that is one already is given back), the number of the transaction that called it last
  * (0: a way back), whether it ran and failed since */

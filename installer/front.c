@@ -19,6 +19,7 @@
 
 #include "installer/cmd.h"
 #include "installer/decisions.h"
+#include "installer/runner.h"
 #include "installer/stash_room.h"
 
 static void
@@ -66,6 +67,7 @@ inst_front_close(struct inst_front *f)
 	free(f->policy.texts);
 	free(f->policy.decided);
 	inst_state_close(&f->st);
+	inst_runner_end();
 }
 
 /* always the running system's: a tree that is to be upgraded must not say whom to trust */

@@ -14,6 +14,7 @@
 #include "tool/tool.h"
 
 #include "installer/cmd.h"
+#include "installer/fence.h"
 #include "installer/rescue.h"
 
 static const struct tool_cmd cmds[] = {
@@ -55,6 +56,18 @@ static const struct tool_cmd cmds[] = {
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
+/* those that both commands share look at a bundle and nothing else */
+static bool
+looks(int argc, char **argv)
+{
+	static const struct tool_cmd shared[] = { TOOL_LOOK_CMDS("dray-install"), { .name = NULL } };
+
+	for (const struct tool_cmd *c = shared; argc > 1 && c->name != NULL; c++)
+		if (strcmp(c->name, argv[1]) == 0)
+			return true;
+	return false;
+}
+
 static int
 run(int argc, char **argv)
 {
@@ -62,6 +75,8 @@ run(int argc, char **argv)
 
 	os_lean_heap();
 	tool_prog = "dray-install";
+	if (looks(argc, argv))
+		inst_fence_only(NULL);
 	if (dray_crypto_init(&e) != 0)
 		return tool_error(NULL, NULL, &e);
 	return tool_main("dray-install", "installs a signed upgrade bundle, offline, all of it or none of it", cmds, argc,

@@ -180,7 +180,7 @@ run_one(struct running *x, size_t i, struct dray_err *e)
 
 	inst_say(x->f, "trigger %zu of %zu:", ++x->at, x->n);
 	inst_due_line(x->f, one);
-	if (inst_trigger_run(&x->f->st, one, x->other, &end, e) != 0)
+	if (inst_trigger_run(one, x->other, &end, e) != 0)
 		return e->code == DRAY_E_SIGNAL ? dray_hint(e, "those that have no record wait; resume or triggers runs them") : -1;
 	if (end.output[0] != '\0')
 		inst_say_output(x->f, end.output);

@@ -70,24 +70,51 @@ free_argv(char **argv)
 	free(argv);
 }
 
-int
-inst_trigger_run(const struct inst_state *s, const struct dray_json *t, bool other, struct inst_trigger_end *r,
-    struct dray_err *e)
+/* the longest that it may take; 0: as long as it wants */
+static int
+take_timeout(const struct dray_json *t, unsigned *seconds, struct dray_err *e)
 {
-	struct inst_program p = { .rootfd = other ? s->root : -1, .stop = tool_signal_seen,
-		.confine = other || dray_trigger_needs(t) == DRAY_NEEDS_NONE };
+	int64_t n = 0;
+
+	if (dray_json_has(t, "timeout") && dray_json_int(t, "timeout", 1, 86400, &n, "trigger", e) != 0)
+		return -1;
+	*seconds = (unsigned)n;
+	return 0;
+}
+
+static enum inst_program_kind
+kind_of(const struct dray_json *t)
+{
+	return dray_trigger_needs(t) == DRAY_NEEDS_NONE ? INST_PROGRAM_CONFINED : INST_PROGRAM_TRIGGER;
+}
+
+int
+inst_trigger_allow(const struct dray_json *t, struct dray_err *e)
+{
+	char **argv = NULL;
+	unsigned seconds;
+	int rc;
+
+	if (take_timeout(t, &seconds, e) != 0 || (argv = take_argv(t, e)) == NULL)
+		return -1;
+	rc = inst_runner_allow(kind_of(t), seconds, argv, e);
+	free_argv(argv);
+	return rc;
+}
+
+int
+inst_trigger_run(const struct dray_json *t, bool other, struct inst_trigger_end *r, struct dray_err *e)
+{
+	struct inst_program p = { .kind = kind_of(t), .chroot = other, .stop = tool_signal_seen };
 	int64_t began = inst_steady_ms();
 	char **argv = NULL, how[80];
 	struct inst_ran ran;
-	int64_t seconds = 0;
 	int rc = -1;
 
 	*r = (struct inst_trigger_end){ .code = DRAY_OK };
-	if ((dray_json_has(t, "timeout") && dray_json_int(t, "timeout", 1, 86400, &seconds, "trigger", e) != 0) ||
-	    (argv = take_argv(t, e)) == NULL)
+	if (take_timeout(t, &p.timeout_s, e) != 0 || (argv = take_argv(t, e)) == NULL)
 		return -1;
 	p.argv = argv;
-	p.timeout_s = (unsigned)seconds;
 	if (inst_run_program(&p, &ran, e) != 0)
 		goto out;
 	r->ms = inst_steady_ms() - began;

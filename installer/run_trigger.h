@@ -10,8 +10,6 @@
 #include "dray/err.h"
 #include "dray/json.h"
 
-#include "installer/state.h"
-
 struct inst_trigger_end {
 	enum dray_code code;	/* DRAY_OK, or DRAY_E_TRIGGER and then why */
 	char why[120];
@@ -19,13 +17,15 @@ struct inst_trigger_end {
 	char *output;		/* the end of what it said: printable UTF-8 with line feeds; never NULL */
 };
 
+/** inst_trigger_allow - that one may be run later; before the runner is sealed */
+int inst_trigger_allow(const struct dray_json *t, struct dray_err *e);
+
 /**
- * inst_trigger_run - run @t, which dray_trigger_check has passed, beneath the root of @s
+ * inst_trigger_run - run @t, which dray_trigger_check has passed, in the tree that the runner was made for
  * @other: that is not the root of this system: a chroot, confined as far as it is to be had
  * Return: 0, whatever became of it; -1: it could not be started, or DRAY_E_SIGNAL
  */
-DRAY_MUST_CHECK int inst_trigger_run(const struct inst_state *s, const struct dray_json *t, bool other,
-    struct inst_trigger_end *r, struct dray_err *e);
+DRAY_MUST_CHECK int inst_trigger_run(const struct dray_json *t, bool other, struct inst_trigger_end *r, struct dray_err *e);
 void inst_trigger_end_free(struct inst_trigger_end *r);
 
 #endif

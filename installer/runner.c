@@ -1,240 +1,188 @@
 /*
- * runner.c - one program of the target, run to its end.
+ * runner.c - the run's side of the runner: make it, tell it which programs there are, ask for one.
  */
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "dray/os.h"
-
-#include "installer/runner.h"
+#include "installer/runner_in.h"
 
 #define SLICE_MS 50
-#define CHUNK 4096u
-#define GRACE_MS 3000		/* from being asked to end until being killed */
-#define TELL 3			/* the handle by which a child tells that it could not become the program */
 
-static long long
-now_ms(void)
+/* one for each run: what a process may do is no property of a part of it */
+static struct {
+	pid_t pid;		/* 0: not begun */
+	int asks, answers, error;	/* @error: why it could not be made */
+	struct inst_allowed_list list;
+} runner;
+
+void
+inst_runner_begin(const struct inst_runner_opts *o)
 {
-	struct timespec t = { .tv_sec = 0 };
+	int down[2] = { -1, -1 }, up[2] = { -1, -1 }, root;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	if (pipe2(down, O_CLOEXEC) == -1 || pipe2(up, O_CLOEXEC) == -1)
+		goto failed;
+	fflush(NULL);
+	root = open(o->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);	/* that it is not there is told by others */
+	if ((runner.pid = fork()) == 0) {
+		close(down[1]);
+		close(up[0]);
+		inst_runner_serve(down[0], up[1], root, o, &runner.list);
+	}
+	if (root != -1)
+		close(root);
+	if (runner.pid == -1)
+		goto failed;
+	close(down[0]);
+	close(up[1]);
+	runner.asks = down[1];
+	runner.answers = up[0];
+	return;
+failed:
+	runner.error = errno;
+	runner.pid = 0;
+	for (int i = 0; i < 2; i++) {
+		if (down[i] != -1)
+			close(down[i]);
+		if (up[i] != -1)
+			close(up[i]);
+	}
 }
 
-/* what is not the program yet waits for the process that is; as the first of its namespace that one ends all others */
 static void
-confine(bool mounts)
+dismiss(void)
 {
-	int status = 0;
-	pid_t inner;
+	int status;
 
-	if ((inner = fork()) == 0 && os_die_with_parent() == 0) {
-		os_furnish(mounts);
+	if (runner.pid <= 0)
 		return;
-	}
-	if (inner <= 0)
-		_exit(126);
-	close(TELL);
-	while (waitpid(inner, &status, 0) == -1 && errno == EINTR)
+	close(runner.asks);
+	close(runner.answers);
+	while (waitpid(runner.pid, &status, 0) == -1 && errno == EINTR)
 		;
-	if (WIFSIGNALED(status))
-		raise(WTERMSIG(status));
-	_exit(WEXITSTATUS(status));
+	runner.pid = 0;
 }
 
-/* in the child: what fails goes back as an errno */
-static _Noreturn void
-become(const struct inst_program *p, int out, int tell, pid_t parent)
+void
+inst_runner_end(void)
 {
-	static char path[] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin", lang[] = "LC_ALL=C", home[] = "HOME=/";
-	char *const env[] = { path, lang, home, NULL };
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	bool mounts = false;
-	sigset_t none;
-	int null, err;
-
-	/* a run that is killed leaves no program behind */
-	if (os_die_with_parent() == -1 || getppid() != parent)
-		_exit(126);
-	setsid();
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (int sig = 1; sig < 32; sig++)	/* ignored signals would stay ignored; two of them cannot be set */
-		sigaction(sig, &usual, NULL);
-	umask(022);
-	/* ours: another tree may have none */
-	null = open("/dev/null", O_RDONLY);
-	if (p->rootfd != -1 && fchdir(p->rootfd) == -1)
-		null = -1;
-	else if (p->confine)
-		mounts = os_confine();
-	if (null != -1 && dup2(null, 0) == 0 && (p->rootfd == -1 || chroot(".") == 0) && chdir("/") == 0 &&
-	    dup2(out, 1) == 1 && dup2(out, 2) == 2 && (tell == TELL || dup2(tell, TELL) == TELL) &&
-	    fcntl(TELL, F_SETFD, FD_CLOEXEC) == 0) {
-		tell = TELL;
-		os_close_above(TELL);
-		if (p->confine)
-			confine(mounts);
-		execve(p->argv[0], p->argv, env);
-	}
-	err = errno;
-	if (write(tell, &err, sizeof(err)) != (ssize_t)sizeof(err))
-		_exit(126);
-	_exit(127);
-}
-
-/* keeps the end of what is written; @len: at most CHUNK, which is less than there is room for */
-static void
-keep(struct inst_ran *r, const char *p, size_t len)
-{
-	const size_t cap = sizeof(r->output) - 1;
-
-	if (r->len + len > cap) {
-		memmove(r->output, r->output + (r->len + len - cap), cap - len);
-		r->len = cap - len;
-	}
-	memcpy(r->output + r->len, p, len);
-	r->len += len;
-	r->output[r->len] = '\0';
-}
-
-/* what is there to be read, for at most @ms; false: the other end is closed */
-static bool
-drain(int fd, struct inst_ran *r, int ms)
-{
-	struct pollfd pf = { .fd = fd, .events = POLLIN };
-	char buf[CHUNK];
-	ssize_t n;
-
-	if (poll(&pf, 1, ms) <= 0)
-		return true;
-	n = read(fd, buf, sizeof(buf));
-	if (n > 0)
-		keep(r, buf, (size_t)n);
-	return n > 0 || (n == -1 && (errno == EINTR || errno == EAGAIN));
-}
-
-static void
-end_of(int status, struct inst_ran *r)
-{
-	r->how = WIFSIGNALED(status) ? INST_RAN_SIGNAL : INST_RAN_EXIT;
-	r->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	dismiss();
+	inst_allowed_free(&runner.list);
+	runner.error = 0;
 }
 
 static int
-reap(pid_t child, int *status)
+gone(struct dray_err *e)
 {
-	pid_t got;
-
-	do
-		got = waitpid(child, status, 0);
-	while (got == -1 && errno == EINTR);
-	return got == child ? 0 : -1;
+	dray_fail(e, DRAY_E_IO, "the process that runs programs has gone");
+	return dray_hint(e, "look at what the kernel says: was it killed, or was memory short?");
 }
 
-/* until it ends: what it has started and left behind may hold the pipe, which nobody waits for */
 static int
-watch(pid_t child, int out, const struct inst_program *p, struct inst_ran *r, struct dray_err *e)
+not_begun(struct dray_err *e)
 {
-	const long long begin = now_ms();
-	bool open = true, stopped = false, late = false;
-	long long asked = 0;
-	int status = 0;
-
-	for (;;) {
-		long long now;
-
-		if (open)
-			open = drain(out, r, SLICE_MS);
-		else
-			poll(NULL, 0, SLICE_MS);
-		if (waitpid(child, &status, WNOHANG) == child)
-			break;
-		now = now_ms();
-		if (asked == 0) {
-			stopped = p->stop != NULL && p->stop() != 0;
-			late = !stopped && p->timeout_s > 0 && now >= begin + (long long)p->timeout_s * 1000;
-			if (stopped || late) {
-				asked = now;
-				kill(-child, SIGTERM);
-			}
-		} else if (now >= asked + GRACE_MS) {
-			kill(-child, SIGKILL);
-			reap(child, &status);
-			break;
-		}
-	}
-	kill(-child, SIGKILL);		/* and what is left of its group */
-	for (int i = 0; open && i < 64; i++)
-		open = drain(out, r, 0);
-	end_of(status, r);
-	if (late) {
-		r->how = INST_RAN_TIMEOUT;
-		r->code = 0;
-	}
-	return stopped ? dray_fail(e, DRAY_E_SIGNAL, "interrupted") : 0;
+	errno = runner.error != 0 ? runner.error : ECHILD;
+	return dray_fail_errno(e, "make the process that runs programs");
 }
 
-/* did it start? *r: not, and why */
-static bool
-started(int tell, pid_t child, struct inst_ran *r)
+static int
+ask(enum inst_runner_what what, uint32_t a, uint32_t b, const void *p, size_t len, struct dray_err *e)
 {
-	int err = 0, status;
-	ssize_t n;
+	struct inst_ask q = { .what = what, .a = a, .b = b, .len = (uint32_t)len };
 
-	do
-		n = read(tell, &err, sizeof(err));
-	while (n == -1 && errno == EINTR);
-	if (n != (ssize_t)sizeof(err))
-		return true;
-	reap(child, &status);
-	r->how = INST_RAN_MISSING;
-	r->code = err;
-	return false;
+	if (runner.pid == 0)
+		return not_begun(e);
+	return inst_fd_write(runner.asks, &q, sizeof(q)) && inst_fd_write(runner.asks, p, len) ? 0 : gone(e);
+}
+
+int
+inst_runner_allow(enum inst_program_kind kind, unsigned timeout_s, char *const *argv, struct dray_err *e)
+{
+	size_t len = 0, at = 0;
+	char *words;
+	int rc;
+
+	for (size_t i = 0; argv[i] != NULL; i++)
+		len += strlen(argv[i]) + 1;
+	if ((words = malloc(len + 1)) == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	for (size_t i = 0; argv[i] != NULL; i++) {
+		memcpy(words + at, argv[i], strlen(argv[i]) + 1);
+		at += strlen(argv[i]) + 1;
+	}
+	rc = inst_allowed_add(&runner.list, kind, timeout_s, words, len, e);
+	/* where there is no runner, that is told when a program shall be run */
+	if (rc == 0 && runner.pid != 0)
+		rc = ask(INST_ASK_ALLOW, kind, timeout_s, words, len, e);
+	free(words);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+inst_runner_seal(struct dray_err *e)
+{
+	runner.list.sealed = true;
+	if (runner.list.n == 0)
+		dismiss();
+	return runner.pid == 0 ? 0 : ask(INST_ASK_SEAL, 0, 0, NULL, 0, e);
+}
+
+/* the answer; meanwhile a signal that was seen is told */
+static int
+wait_for(int (*stop)(void), struct inst_answer *a, struct dray_err *e)
+{
+	struct pollfd pf = { .fd = runner.answers, .events = POLLIN };
+	bool told = false;
+	int n;
+
+	while ((n = poll(&pf, 1, SLICE_MS)) == 0 || (n == -1 && errno == EINTR)) {
+		if (told || stop == NULL || stop() == 0)
+			continue;
+		told = true;
+		if (ask(INST_ASK_STOP, 0, 0, NULL, 0, e) != 0)
+			return -1;
+	}
+	return inst_fd_read(runner.answers, a, sizeof(*a)) ? 0 : gone(e);
 }
 
 int
 inst_run_program(const struct inst_program *p, struct inst_ran *r, struct dray_err *e)
 {
-	int out[2], tell[2], rc = -1;
-	pid_t child, parent = getpid();
+	long number = inst_allowed_find(&runner.list, p->kind, p->timeout_s, p->argv);
+	const char *text = p->text != NULL ? p->text : "";
+	struct inst_answer a;
 
 	*r = (struct inst_ran){ .len = 0 };
-	if (pipe2(out, O_CLOEXEC) == -1)
+	if (number == -1 || !runner.list.sealed)
+		return dray_fail(e, DRAY_E_SYSTEM, "%s is none of the programs that were declared before this run began", p->argv[0]);
+	if (runner.pid == 0)
+		return not_begun(e);
+	if (ask(INST_ASK_RUN, (uint32_t)number, p->chroot, text, strlen(text), e) != 0 || wait_for(p->stop, &a, e) != 0)
+		return -1;
+	if (a.len >= sizeof(r->output) || !inst_fd_read(runner.answers, r->output, a.len))
+		return gone(e);
+	r->len = a.len;
+	r->output[r->len] = '\0';
+	r->how = (enum inst_ran_how)a.how;
+	r->code = a.code;
+	switch (a.said) {
+	case INST_SAID_RAN:
+		return 0;
+	case INST_SAID_STOPPED:
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	case INST_SAID_NOT_STARTED:
+		errno = a.code;
 		return dray_fail_errno(e, "start %s", p->argv[0]);
-	if (pipe2(tell, O_CLOEXEC) == -1) {
-		dray_fail_errno(e, "start %s", p->argv[0]);
-		goto out;
+	default:
+		return dray_fail(e, DRAY_E_SYSTEM, "%s may not be run so on this tree", p->argv[0]);
 	}
-	fflush(NULL);
-	child = fork();
-	if (child == 0)
-		become(p, out[1], tell[1], parent);
-	close(out[1]);
-	close(tell[1]);
-	out[1] = -1;
-	if (child == -1)
-		dray_fail_errno(e, "start %s", p->argv[0]);
-	else if (!started(tell[0], child, r))
-		rc = 0;
-	else
-		rc = watch(child, out[0], p, r, e);
-	close(tell[0]);
-out:
-	close(out[0]);
-	if (out[1] != -1)
-		close(out[1]);
-	return rc;
 }
 
 const char *

@@ -20,18 +20,16 @@ enum { WORDS_MAX = 64 };
 
 struct words { char *text; char *v[WORDS_MAX + 1]; };
 
-/* the command, told apart by blanks, with the file's name for each %f */
+/* the command, told apart by blanks; %f stays in it */
 static int
-split(const struct dray_rule *r, const char *file, struct words *w, struct dray_err *e)
+split(const struct dray_rule *r, struct words *w, struct dray_err *e)
 {
 	const char *at = r->validate, *end = at + r->validate_len;
-	size_t n = 0, room = 1, len = strlen(file);
+	size_t n = 0;
 	bool word = false;
 	char *to;
 
-	for (const char *p = at; p < end; p++)
-		room += *p == '%' ? len + 1 : 1;
-	if ((w->text = to = malloc(room)) == NULL)
+	if ((w->text = to = malloc(r->validate_len + 1)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (; at < end; at++) {
 		if (*at == ' ' || *at == '\t') {
@@ -46,17 +44,28 @@ split(const struct dray_rule *r, const char *file, struct words *w, struct dray_
 			w->v[n++] = to;
 		}
 		word = true;
-		if (*at == '%' && at + 1 < end && at[1] == 'f') {
-			memcpy(to, file, len);
-			to += len;
-			at++;
-		} else {
-			*to++ = *at;
-		}
+		*to++ = *at;
 	}
 	*to = '\0';
 	w->v[n] = NULL;
 	return 0;
+}
+
+int
+inst_validate_allow(const struct dray_policy *rules, struct dray_err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < rules->n; i++) {
+		struct words w = { .text = NULL };
+
+		if (rules->v[i].validate == NULL)
+			continue;
+		if ((rc = split(&rules->v[i], &w, e)) == 0)
+			rc = inst_runner_allow(INST_PROGRAM_CHECK, TIMEOUT_S, w.v, e);
+		free(w.text);
+	}
+	return rc;
 }
 
 /* a copy of its own, under the file's name; @path: where it lies beneath the root */
@@ -79,15 +88,15 @@ show(const struct inst_state *s, const struct inst_tx *tx, const struct inst_mer
 
 /* what its program says; *failed: it does not like it, and @e tells for the first one */
 static int
-judge(const struct inst_state *s, struct inst_merge *m, const char *file, const struct inst_validate *o, const char *path,
+judge(struct inst_merge *m, const char *file, const struct inst_validate *o, const char *path,
     size_t *failed, struct dray_err *e)
 {
 	char how[80], q[700], said[900];
 	struct words w = { .text = NULL };
-	struct inst_program p = { .rootfd = o->here ? -1 : s->root, .timeout_s = TIMEOUT_S, .stop = o->stop, .confine = !o->here };
+	struct inst_program p = { .kind = INST_PROGRAM_CHECK, .timeout_s = TIMEOUT_S, .chroot = !o->here, .text = path, .stop = o->stop };
 	struct inst_ran ran;
 	size_t from;
-	int rc = split(m->rule, path, &w, e);
+	int rc = split(m->rule, &w, e);
 
 	p.argv = w.v;
 	if (rc == 0)
@@ -136,7 +145,7 @@ one(const struct inst_state *s, const struct inst_tx *tx, const struct inst_plan
 	rc = show(s, tx, m, leaf, dir, path, sizeof(path), e);
 	close(dir);
 	if (rc == 0)
-		rc = judge(s, m, file, o, path, failed, e);
+		rc = judge(m, file, o, path, failed, e);
 	of = rc == 0 && *failed == 0 ? e : &ignored;	/* what failed before is what is told */
 	if (inst_rmtree(tx->dir, FOLDER, of) != 0 && of == e)
 		rc = dray_wrap(e, "delete the folder for checks");

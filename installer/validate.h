@@ -5,6 +5,8 @@
 #ifndef INST_VALIDATE_H
 #define INST_VALIDATE_H
 
+#include "dray/policy.h"
+
 #include "installer/journal.h"
 
 struct inst_validate {
@@ -15,6 +17,9 @@ struct inst_validate {
 
 /** inst_validate_wanted - is there any merge with a command? */
 bool inst_validate_wanted(const struct inst_plan *p);
+
+/** inst_validate_allow - the programs that these rules name, for the runner; before it is sealed */
+DRAY_MUST_CHECK int inst_validate_allow(const struct dray_policy *rules, struct dray_err *e);
 
 /**
  * inst_validate_merges - run the command of each merge of @p that has one, and note what came of it

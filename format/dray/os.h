@@ -102,6 +102,18 @@ bool os_confine(void);
  */
 void os_furnish(bool mounts);
 
+#define OS_FENCE_CALLS 1u
+#define OS_FENCE_FILES 2u
+/**
+ * os_fence - from here on this process has less, for good, and so have its threads; called before there are any
+ * @beneath: paths of @n directories
+ * CALLS: it makes no process and runs no program, has no socket, traces, signals and mounts nothing, loads no code and no
+ * module; such a call fails with EPERM. FILES: what it makes, opens for writing, renames and removes is beneath @beneath;
+ * what is open already stays so. No file may be executed.
+ * Return: which of them hold; the others are not to be had on this system.
+ */
+unsigned os_fence(const char *const *beneath, size_t n);
+
 /** os_rss_peak - peak resident set of this process, bytes */
 uint64_t os_rss_peak(void);
 

@@ -2,7 +2,7 @@
 # verify, plan, apply, check and rollback open nothing outside bundle, root, state folder and keyring, and no socket
 #
 # Every system call that names a path or makes a socket is traced; each path must be one of
-#   - the bundle, the keyring, the target root and what lies beneath (its state folder too),
+#   - the bundle, the keyring, the target root and what lies beneath (its state folder too), and whether that is / itself,
 #   - the running program itself (a copy is kept beside the journal) and the standard streams it was given,
 #   - /proc/self/..., /proc/mounts: which program is running, which mounts there are,
 #   - /sys/devices/system/cpu/..., /sys/fs/cgroup/...: how many processors, asked by the C library,
@@ -39,7 +39,7 @@ look() {	# look NAME ARG... - run it traced and judge each path
 	# a path: an absolute one in quotes, or a handle's path in <> where the name is relative
 	odd=$(grep -vE '^[0-9]+ +(execve|\+\+\+|---)' "trace.$name" | awk -v d="$d" -v self="$INSTALL" '
 	function fine(p) {
-		return p == d "/root" || index(p, d "/root/") == 1 || p == self || p == d "/media/up.dray" || p == d "/media/ops.pub" ||
+		return p == "/" || p == d "/root" || index(p, d "/root/") == 1 || p == self || p == d "/media/up.dray" || p == d "/media/ops.pub" ||
 		    p ~ /^\/proc\/(self|thread-self)(\/|$)/ || p == "/proc/mounts" || p == "/dev/null" ||
 		    p ~ /^\/sys\/devices\/system\/cpu/ || p ~ /^\/sys\/fs\/cgroup/ || p ~ /^\/sys\/fs\/[a-z0-9]+\//
 	}

@@ -15,7 +15,8 @@ want_text 'nothing is recorded as installed on root' out
 want_text 'nothing is pending and nothing is kept: nothing to do' out
 run "$INSTALL" status --root root --json
 want_status 0
-want_text '{"evidence":{"intact":true,"records":0},"floors":[],"generations":[],"pending":"none","triggers_due":[]}' out
+want_text '{"evidence":{"intact":true,"records":0},"filters":[' out
+want_text '],"floors":[],"generations":[],"pending":"none","triggers_due":[]}' out
 want_unchanged root snap
 
 run "$INSTALL" apply up.dray --root root --keyring ops.pub --state state/here
