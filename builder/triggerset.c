@@ -15,7 +15,7 @@
 #include "dray/slot.h"
 #include "dray/trigger.h"
 
-#define TEXT 400u
+#define TEXT 600u
 
 enum each {
 	ONCE,
@@ -56,6 +56,10 @@ static const struct rule freebsd[] = {
 	{ .id = NULL },
 };
 
+#define DEPMOD_FILES "{M}/modules.alias", "{M}/modules.alias.bin", "{M}/modules.builtin.alias", "{M}/modules.builtin.alias.bin", \
+	"{M}/modules.builtin.bin", "{M}/modules.dep", "{M}/modules.dep.bin", "{M}/modules.devname", "{M}/modules.softdep", \
+	"{M}/modules.symbols", "{M}/modules.symbols.bin", "{M}/modules.weakdep"
+
 /*
  * What Debian's packages do after their files have changed: triggers and postinst of libc-bin, kmod, initramfs-tools, ...
  * Names that a program uses only until it is done are among the outputs, for it may be cut. tools/debian-proof.sh holds them to
@@ -66,26 +70,24 @@ static const struct rule debian[] = {
 	{ .id = "ldconfig", .argv = { "/sbin/ldconfig", "-X" }, .paths = { "lib/**/*.so*", "lib64/**/*.so*", "usr/lib/**/*.so*",
 	  "usr/lib64/**/*.so*", "usr/local/lib/**/*.so*", "etc/ld.so.conf", "etc/ld.so.conf.d" },
 	  .outputs = { "etc/ld.so.cache", "etc/ld.so.cache~", "var/cache/ldconfig" } },
-	{ .id = "depmod-{V}", .argv = { "/sbin/depmod", "-a", "{V}" }, .paths = { "{M}" }, .outputs = { "{M}/modules.alias",
-	  "{M}/modules.alias.bin", "{M}/modules.builtin.alias", "{M}/modules.builtin.alias.bin", "{M}/modules.builtin.bin",
-	  "{M}/modules.dep", "{M}/modules.dep.bin", "{M}/modules.devname", "{M}/modules.softdep", "{M}/modules.symbols",
-	  "{M}/modules.symbols.bin", "{M}/modules.weakdep" }, .made = { "{M}/modules.dep.bin" }, .each = KERNEL },
-	{ .id = "depmod-gone-{V}", .argv = { "/bin/rm", "-f", "--", "/{M}/modules.alias", "/{M}/modules.alias.bin",
-	  "/{M}/modules.builtin.alias", "/{M}/modules.builtin.alias.bin", "/{M}/modules.builtin.bin", "/{M}/modules.dep",
-	  "/{M}/modules.dep.bin", "/{M}/modules.devname", "/{M}/modules.softdep", "/{M}/modules.symbols", "/{M}/modules.symbols.bin",
-	  "/{M}/modules.weakdep" }, .paths = { "boot/vmlinuz-{V}" }, .outputs = { "{M}/modules.alias", "{M}/modules.alias.bin",
-	  "{M}/modules.builtin.alias", "{M}/modules.builtin.alias.bin", "{M}/modules.builtin.bin", "{M}/modules.dep",
-	  "{M}/modules.dep.bin", "{M}/modules.devname", "{M}/modules.softdep", "{M}/modules.symbols", "{M}/modules.symbols.bin",
-	  "{M}/modules.weakdep" }, .program = "/sbin/depmod", .each = GONE },
+	/* those about a kernel look whether it is there: on the way back they are called again, and then it is the other way round */
+	{ .id = "depmod-{V}", .argv = { "/bin/sh", "-c", "test ! -d /{M} || exec /sbin/depmod -a {V}" }, .paths = { "{M}" },
+	  .outputs = { DEPMOD_FILES }, .made = { "{M}/modules.dep.bin" }, .program = "/sbin/depmod", .each = KERNEL },
+	{ .id = "depmod-gone-{V}", .argv = { "/bin/sh", "-c", "test -e /boot/vmlinuz-{V} || test ! -d /{M} || { cd /{M} && rm -f "
+	  "modules.alias modules.alias.bin modules.builtin.alias modules.builtin.alias.bin modules.builtin.bin modules.dep "
+	  "modules.dep.bin modules.devname modules.softdep modules.symbols modules.symbols.bin modules.weakdep; }" },
+	  .paths = { "boot/vmlinuz-{V}" }, .outputs = { DEPMOD_FILES }, .program = "/sbin/depmod", .each = GONE },
 	/* the programs whose packages ask for it, too */
-	{ .id = "initramfs-{V}", .argv = { "/usr/sbin/update-initramfs", "-c", "-k", "{V}" }, .paths = { "{M}", "boot/vmlinuz-{V}",
+	{ .id = "initramfs-{V}", .argv = { "/bin/sh", "-c", "test ! -d /{M} || exec /usr/sbin/update-initramfs -c -k {V}" },
+	  .paths = { "{M}", "boot/vmlinuz-{V}",
 	  "usr/share/initramfs-tools", "etc/initramfs-tools", "etc/modprobe.d", "lib/modprobe.d", "usr/lib/modprobe.d", "lib/udev",
 	  "usr/lib/udev", "**/systemd-udevd", "**/bin/udevadm", "**/bin/kmod", "**/bin/busybox", "lib/klibc*", "usr/lib/klibc*",
 	  "**/sbin/fsck*", "**/sbin/e2fsck", "**/sbin/dmsetup", "**/sbin/lvm", "**/sbin/mdadm", "**/sbin/cryptsetup" },
 	  .outputs = { "boot/initrd.img-{V}", "boot/initrd.img-{V}.new", "boot/initrd.img-{V}.dpkg-bak", "boot/initrd.img-{V}.bak" },
-	  .made = { "boot/initrd.img-{V}" }, .after = "depmod-{V}", .each = KERNEL },
-	{ .id = "initramfs-gone-{V}", .argv = { "/usr/sbin/update-initramfs", "-d", "-k", "{V}" }, .paths = { "boot/vmlinuz-{V}" },
-	  .outputs = { "boot/initrd.img-{V}", "boot/initrd.img-{V}.bak" }, .each = GONE },
+	  .made = { "boot/initrd.img-{V}" }, .program = "/usr/sbin/update-initramfs", .after = "depmod-{V}", .each = KERNEL },
+	{ .id = "initramfs-gone-{V}", .argv = { "/bin/sh", "-c",
+	  "test -e /boot/vmlinuz-{V} || exec /usr/sbin/update-initramfs -d -k {V}" }, .paths = { "boot/vmlinuz-{V}" },
+	  .outputs = { "boot/initrd.img-{V}", "boot/initrd.img-{V}.bak" }, .program = "/usr/sbin/update-initramfs", .each = GONE },
 	/* it looks for kernels and asks where file systems lie: only the machine itself can tell */
 	{ .id = "grub", .argv = { "/usr/sbin/update-grub" }, .paths = { "boot/vmlinuz-*", "boot/initrd.img-*", "etc/default/grub",
 	  "etc/default/grub.d", "etc/grub.d" }, .outputs = { "boot/grub/grub.cfg", "boot/grub/grub.cfg.new" },

@@ -35,8 +35,8 @@ build deb.dray --to new --triggers debian
 need_status 0
 lists deb.dray ldconfig depmod-6.1.0-9-amd64 initramfs-6.1.0-9-amd64 systemd mandb
 want_text '  trigger    ldconfig: /sbin/ldconfig -X' out
-want_text '  trigger    depmod-6.1.0-9-amd64: /sbin/depmod -a 6.1.0-9-amd64' out
-want_text '  trigger    initramfs-6.1.0-9-amd64: /usr/sbin/update-initramfs -c -k 6.1.0-9-amd64' out
+want_text '  trigger    depmod-6.1.0-9-amd64: /bin/sh -c test ! -d /usr/lib/modules/6.1.0-9-amd64 || exec /sbin/depmod -a 6.1.0-9-amd64' out
+want_text '  trigger    initramfs-6.1.0-9-amd64: /bin/sh -c test ! -d /usr/lib/modules/6.1.0-9-amd64 || exec /usr/sbin/update-initramfs -c -k 6.1.0-9-amd64' out
 run "$DRAY" info deb.dray --json
 want_text '"after":["depmod-6.1.0-9-amd64"]' out
 want_text '"on_failure":"fail","outputs":["boot/initrd.img-6.1.0-9-amd64",' out
@@ -61,8 +61,22 @@ touch gone/boot/vmlinuz-5.10.0-1-amd64 gone/boot/vmlinuz-6.1.0-9-amd64
 build gone.dray --from gone --to new --triggers debian
 need_status 0
 lists gone.dray depmod-6.1.0-9-amd64 depmod-gone-5.10.0-1-amd64 initramfs-6.1.0-9-amd64 initramfs-gone-5.10.0-1-amd64 systemd
-want_text '  trigger    depmod-gone-5.10.0-1-amd64: /bin/rm -f -- /lib/modules/5.10.0-1-amd64/modules.alias ' out
-want_text '  trigger    initramfs-gone-5.10.0-1-amd64: /usr/sbin/update-initramfs -d -k 5.10.0-1-amd64' out
+# on the way back they are called again, and must not take from the kernel that is back what was put back for it
+run "$DRAY" info gone.dray --json
+want_text '"argv":["/bin/sh","-c","test -e /boot/vmlinuz-5.10.0-1-amd64 || exec /usr/sbin/update-initramfs -d -k 5.10.0-1-amd64"]' out
+sed 's/.*"argv":\["\/bin\/sh","-c","\([^"]*rm -f [^"]*\)".*/\1/' out | sed "s|/lib/modules|$T/gone/lib/modules|g; s|/boot|$T/gone/boot|g" >rm.sh
+touch gone/lib/modules/5.10.0-1-amd64/modules.dep gone/lib/modules/5.10.0-1-amd64/modules.mine
+run sh -e rm.sh
+need_status 0
+want_file gone/lib/modules/5.10.0-1-amd64/modules.dep
+rm gone/boot/vmlinuz-5.10.0-1-amd64
+run sh -e rm.sh
+need_status 0
+no_file gone/lib/modules/5.10.0-1-amd64/modules.dep
+want_file gone/lib/modules/5.10.0-1-amd64/modules.mine
+rm -r gone/lib/modules/5.10.0-1-amd64
+run sh -e rm.sh
+need_status 0
 run "$DRAY" info gone.dray --json
 want_text '"id":"initramfs-gone-5.10.0-1-amd64","on_failure":"fail","outputs":["boot/initrd.img-5.10.0-1-amd64","boot/initrd.img-5.10.0-1-amd64.bak"],"paths":["boot/vmlinuz-5.10.0-1-amd64"]' out
 # libraries of each architecture that have programs of their own; what asks the machine, on the machine alone
