@@ -19,7 +19,7 @@ check_texts(const struct dray_json *t, const char *key, size_t min, enum what wh
     struct dray_err *e)
 {
 	const struct dray_json *a;
-	const char *s, *why = "it is no text of at most 4096 bytes";
+	const char *s, *why;
 	size_t n, len;
 
 	if (dray_json_arr(t, key, &a, &n, where, e) != 0)
@@ -29,6 +29,8 @@ check_texts(const struct dray_json *t, const char *key, size_t min, enum what wh
 	for (size_t i = 0; i < n; i++) {
 		bool ok = (s = dray_json_text(dray_json_at(a, i), &len)) != NULL && len <= TEXT_MAX;
 
+		/* what was said of the text before it is none */
+		why = "it is no text of at most 4096 bytes";
 		if (ok && what == PATTERN)
 			ok = dray_glob_ok(s, len, &why);
 		if (ok && what == PATH) {

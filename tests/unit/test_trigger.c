@@ -50,6 +50,7 @@ each_field_is_checked(void)
 	refused("[{\"id\":\"a\",\"argv\":[\"sh\"],\"paths\":[\"x\"]}]", "here: argv begins with something that is no");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[]}]", "here: paths has 0 texts");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"a//b\"]}]", "here: text 1 of paths will not do: it has an empty");
+	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\",1]}]", "here: text 2 of paths will not do: it is no text");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"outputs\":[\"/etc\"]}]", "text 1 of outputs will not do");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"outputs\":[\".dray\"]}]", "it is a reserved name");
 	refused("[{\"id\":\"a\",\"argv\":[\"/x\"],\"paths\":[\"x\"],\"timeout\":0}]", "timeout");
