@@ -54,6 +54,7 @@ BUILDER_C := $(sort $(wildcard builder/*.c))
 INSTALLER_C := $(sort $(filter-out installer/no_network.c,$(wildcard installer/*.c)))
 UNIT_C := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ_C := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+HOSTILE_C := $(sort $(wildcard tools/hostile/*.c))
 BENCH_C := $(sort $(wildcard tests/bench/bench_*.c))
 
 obj = $(patsubst %.c,$(OUT)/%.o,$(1))
@@ -156,6 +157,10 @@ $(OUT)/bench/%: $(OUT)/tests/bench/%.o $(TOOLLIB) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
+$(OUT)/hostile: $(call obj,$(HOSTILE_C)) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+
 $(OUT)/killat: $(OUT)/tests/crash/killat.o $(OUT)/tests/crash/trace.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
@@ -186,7 +191,7 @@ test:
 # the campaigns look at the release program on Linux
 KILLAT := $(if $(filter Linux,$(OS)),$(if $(SAN),,$(addprefix $(OUT)/,killat flog freplay)))
 FAILAT := $(if $(KILLAT),$(if $(filter x86_64,$(shell uname -m)),$(OUT)/failat))
-test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(FAILAT) $(if $(filter Linux,$(OS)),$(OUT)/dray-install-alloc) $(OUT)/peak
+test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(FAILAT) $(if $(filter Linux,$(OS)),$(OUT)/dray-install-alloc) $(OUT)/peak $(OUT)/hostile
 
 crash:
 	@tools/setup.sh build test
@@ -202,6 +207,12 @@ fault:
 	@tools/setup.sh build test
 	@$(again) all $(KILLAT) $(FAILAT)
 	@$(run) tests/fault/fault.sh full
+
+hostile:
+	@tools/setup.sh build test
+	@$(again) all $(OUT)/hostile
+	@rm -rf $(OUT)/hostile-work
+	@$(OUT)/hostile run tools/hostile/cases $(OUT)/dray-install $(OUT)/hostile-work $(T)
 
 lint:
 	@tools/setup.sh build lint
@@ -277,6 +288,7 @@ help:
 	@echo 'make crash               kill the installer at every call that changes a file'
 	@echo 'make powercut            what a disk may hold after a power cut, on ext4, xfs and btrfs, and the next run'
 	@echo 'make fault               every system call of the installer that can fail does'
+	@echo 'make hostile [T=part]    more than a thousand bundles of bad will against the installer'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
 	@echo 'make bench               the figures that the texts quote'
 	@echo 'make vm                  a whole system in a virtual machine: rescue, power cuts, quotas, casefold (by hand)'
@@ -287,6 +299,6 @@ help:
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs crash powercut fault dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs hostile crash powercut fault dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
 .SECONDARY:
--include $(shell find $(addprefix $(OUT)/,format builder installer tests) -name '*.d' -type f 2>/dev/null)
+-include $(shell find $(addprefix $(OUT)/,format builder installer tests tools) -name '*.d' -type f 2>/dev/null)

@@ -19,11 +19,11 @@ product() {
 }
 
 sources() {	# of the product and of the tests
-	find format builder installer tests -name '*.c' | sort
+	find format builder installer tests tools -name '*.c' | sort
 }
 
 headers() {
-	find format builder installer tests -name '*.h' | sort
+	find format builder installer tests tools -name '*.h' | sort
 }
 
 scripts() {
