@@ -90,16 +90,18 @@ write_sheet(const struct copy *c, const struct dray_bundle *b, struct item *it, 
 		fprintf(f, "signed with the key %s\n", dray_fingerprint(s->sigs[i].key, print));
 	if (s->n == 0)
 		fprintf(f, "not signed yet: no machine takes it like that\n");
-	fprintf(f, "\nThis sheet proves nothing: whoever can write to the medium can write it too. The machine checks\n"
-	    "the signature with a key that it knows from elsewhere. In this folder, as root:\n\n");
+	fprintf(f, "\nThis sheet proves nothing: whoever can write to the medium can write it too.\n"
+	    "The machine checks the signature with a key that it knows from elsewhere.\n"
+	    "In this folder, as root:\n\n");
 	line(f, "verify", name);
 	line(f, "plan", name);
 	line(f, "apply", name);
-	fprintf(f, "\nA machine that trusts no key yet is told one, from elsewhere, with its fingerprint: dray-install trust init.\n"
-	    "plan changes nothing. "
-	    "To go back: dray-install rollback. If the system does not start: ./dray-install help recovery\n"
-	    "prints what to do then; read or print it before.\n"
-	    "A medium that does not allow programs to run: copy dray-install to the machine first.\n");
+	fprintf(f, "\nA machine that trusts no key yet is told one, from elsewhere, with its\n"
+	    "fingerprint: dray-install trust init. plan changes nothing. To go back:\n"
+	    "dray-install rollback. If the system does not start:\n"
+	    "./dray-install help recovery prints what to do then; read it before.\n"
+	    "Step by step: ./dray-install help stick. A medium that does not allow\n"
+	    "programs to run: copy dray-install to the machine first.\n");
 	if (fclose(f) != 0)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	it->len = len;

@@ -225,12 +225,11 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 {
 	struct tool_common common = { .json = false };
 	struct tool_look o = { .common = &common };
-	struct tool_list dirs = { NULL, 0 };
 	struct tool_media m = { .fd = -1 };
 	struct tool_opt all[] = {
 		{ .name = "keyring", .kind = TOOL_LIST, .out = &o.keyring, .arg = "FILE",
 		  .help = "public keys, a keyring, or a folder of *.pub" },
-		TOOL_OPT_DIR(dirs),
+		TOOL_OPT_DIR(o.dirs),
 		{ .name = NULL }, { .name = NULL }, { .name = NULL }, { .name = NULL },
 	};
 	const char *path, *usual;
@@ -255,13 +254,15 @@ run_look(int argc, char **argv, const struct tool_cmd *self, int (*look)(int, co
 	dray_err_clear(&e);
 	o.name = path;
 	snprintf(text, sizeof(text), "cannot %s %s", what, dray_quote(path, strlen(path), quoted, sizeof(quoted)));
-	if (look == tool_verify && o.keyring.n == 0 && (usual = tool_keyring_usual()) != NULL)
+	if (look == tool_verify && o.keyring.n == 0 && (usual = tool_keyring_usual()) != NULL) {
 		o.keyring = (struct tool_list){ &usual, 1 };
+		o.keyring_usual = true;
+	}
 	if (look == tool_verify && o.keyring.n == 0) {
 		dray_fail(&e, DRAY_E_USAGE, "no keyring: neither --keyring nor %s nor %s", TOOL_KEYRING_FILE, TOOL_KEYRING_DIR);
 		dray_hint(&e, "say whom you trust: --keyring ops.pub");
 		rc = -1;
-	} else if ((rc = dray_crypto_init(&e)) == 0 && (rc = tool_media_open(path, &dirs, &m, &e)) == 0) {
+	} else if ((rc = dray_crypto_init(&e)) == 0 && (rc = tool_media_open(path, &o.dirs, &m, &e)) == 0) {
 		o.volumes = tool_media_volumes(&m);
 		rc = look(m.fd, &o, &e);
 		/* which of the volumes to copy again is not to be seen from where the damage is */

@@ -114,6 +114,8 @@ struct tool_look {
 	const char *name;		/* of the bundle file, as the user gave it */
 	const struct dray_volumes *volumes;	/* the bundle is in these, not in fd; NULL: it is one file */
 	struct tool_list keyring;	/* empty: signatures are shown and not checked */
+	bool keyring_usual;		/* it is the system's, and was not named */
+	struct tool_list dirs;		/* where more volumes may lie */
 	bool long_list;			/* list: attributes too */
 	bool changed_only;		/* list: leave out what stays the same */
 	struct tool_list why;		/* list: only these paths, and how their bytes are made */

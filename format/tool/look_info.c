@@ -295,6 +295,26 @@ print_costs(const struct tool_costs *c, const struct dray_desc *d)
 	}
 }
 
+/* with all that this command was told, so that it can be typed */
+static void
+print_next(const struct tool_look *o, const char *prog, const char *verb, const char *more)
+{
+	printf("next: %s %s ", prog, verb);
+	tool_shell_print(stdout, o->name);
+	fputs(more, stdout);
+	if (o->keyring.n == 0)
+		printf(" --keyring ops.pub");
+	for (size_t i = 0; i < o->keyring.n && !o->keyring_usual; i++) {
+		printf(" --keyring ");
+		tool_shell_print(stdout, o->keyring.v[i]);
+	}
+	for (size_t i = 0; i < o->dirs.n; i++) {
+		printf(" -d ");
+		tool_shell_print(stdout, o->dirs.v[i]);
+	}
+	putchar('\n');
+}
+
 int
 tool_info(int fd, const struct tool_look *o, struct dray_err *e)
 {
@@ -335,9 +355,7 @@ tool_info(int fd, const struct tool_look *o, struct dray_err *e)
 		print_signers(b, checked);
 		if (!checked)
 			printf("nothing of this is proven: signatures were not checked (no --keyring)\n");
-		printf("next: %s verify ", tool_prog);
-		tool_shell_print(stdout, o->name);
-		printf(" --keyring ops.pub\n");
+		print_next(o, tool_prog, "verify", "");
 	}
 	dray_bundle_close(b);
 	return rc;
@@ -410,9 +428,7 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 		print_checked(b);
 		if (proof != NULL)
 			tool_upstream_print(proof);
-		printf("next: dray-install plan ");
-		tool_shell_print(stdout, o->name);
-		printf(" --root DIR --keyring ops.pub\n");
+		print_next(o, "dray-install", "plan", o->keyring_usual ? "" : " --root DIR");
 	}
 	dray_fbsd_proof_free(proof);
 	dray_bundle_close(b);
