@@ -197,6 +197,7 @@ crash:
 	@tools/setup.sh build test
 	@$(again) all $(KILLAT)
 	@$(run) tests/crash/crash.sh full
+	@$(run) tests/crash/kills.sh full
 
 powercut:
 	@tools/setup.sh build test
@@ -213,6 +214,15 @@ hostile:
 	@$(again) all $(OUT)/hostile
 	@rm -rf $(OUT)/hostile-work
 	@$(OUT)/hostile run tools/hostile/cases $(OUT)/dray-install $(OUT)/hostile-work $(T)
+
+# all campaigns in full, hours; their words and numbers are kept
+proof:
+	@mkdir -p $(OUT)/proof
+	@rc=0; for c in crash powercut fault hostile fuzz; do \
+	    f=$(OUT)/proof/$$(date -u +%Y-%m-%dT%H%M%SZ)-$$c.txt; \
+	    { git log -1 --format='commit %H'; sha256sum $(OUT)/dray-install; } >$$f 2>/dev/null; \
+	    if $(MAKE) --no-print-directory $$c >>$$f 2>&1; then r=passed; else r=FAILED rc=1; fi; \
+	    echo "$$c: $$r, $$f: $$(grep -v '^make' $$f | tail -n 1)"; done; exit $$rc
 
 lint:
 	@tools/setup.sh build lint
@@ -289,6 +299,7 @@ help:
 	@echo 'make powercut            what a disk may hold after a power cut, on ext4, xfs and btrfs, and the next run'
 	@echo 'make fault               every system call of the installer that can fail does'
 	@echo 'make hostile [T=part]    more than a thousand bundles of bad will against the installer'
+	@echo 'make proof               crash, powercut, fault, hostile and fuzz in full, results kept in $(OUT)/proof (hours)'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
 	@echo 'make bench               the figures that the texts quote'
 	@echo 'make vm                  a whole system in a virtual machine: rescue, power cuts, quotas, casefold (by hand)'
@@ -299,6 +310,6 @@ help:
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs hostile crash powercut fault dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs hostile crash powercut fault proof dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests tools) -name '*.d' -type f 2>/dev/null)

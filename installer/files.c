@@ -31,6 +31,17 @@ inst_write_all(int fd, const void *p, size_t len, struct dray_err *e)
 	return 0;
 }
 
+void
+inst_sweep_file(int dir, const char *name)
+{
+	char tmp[256];
+
+	/* looked at first: a call that changes something is made only when there is something to change */
+	if ((size_t)snprintf(tmp, sizeof(tmp), ".%s.new", name) < sizeof(tmp) &&
+	    faccessat(dir, tmp, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		unlinkat(dir, tmp, 0);
+}
+
 int
 inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned mode, struct dray_err *e)
 {

@@ -14,6 +14,9 @@
 DRAY_MUST_CHECK int inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned mode,
     struct dray_err *e);
 
+/** inst_sweep_file - what inst_write_file of @name leaves in @dir when it is cut goes; where it cannot go, the next one tells */
+void inst_sweep_file(int dir, const char *name);
+
 /** inst_write_all - all of @len bytes at the handle's position */
 DRAY_MUST_CHECK int inst_write_all(int fd, const void *p, size_t len, struct dray_err *e);
 

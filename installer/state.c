@@ -215,6 +215,7 @@ take_lock(struct inst_state *s, struct dray_err *e)
 		dray_fail_errno(e, "write the lock");
 		return dray_hint(e, "nothing was changed");
 	}
+	inst_sweep_file(s->dir, SELF);	/* megabytes; the other files are written again by the run that ends what was cut */
 	return 0;
 }
 

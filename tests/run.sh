@@ -32,6 +32,7 @@ one() {
 	unit) timeout -k 5 "$LIMIT" "$OUT/unit/$name" >"$base.log" 2>&1 ;;
 	cli) timeout -k 5 "$LIMIT" sh "tests/cli/$name.sh" >"$base.log" 2>&1 ;;
 	fuzz) timeout -k 5 "$LIMIT" "$OUT/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" >"$base.log" 2>&1 ;;
+	kills) timeout -k 10 $((LIMIT * 2)) sh tests/crash/kills.sh "$name" >"$base.log" 2>&1 ;;
 	crash | powercut | fault) timeout -k 10 $((LIMIT * 2)) sh "tests/$kind/$kind.sh" "$name" >"$base.log" 2>&1 ;;
 	esac </dev/null
 	rc=$?
@@ -73,6 +74,7 @@ one() {
 list() {
 	if [ -z "$SAN" ]; then
 		echo crash/short
+		echo kills/short
 		echo powercut/short
 		echo fault/short
 	fi
@@ -107,7 +109,7 @@ if [ ! -s "$logs/list" ]; then
 	echo "no test has '$T' in its name" >&2
 	exit 1
 fi
-[ -z "$SAN" ] || echo "with -fsanitize=$SAN; not run: crash, powercut, fault, static-*, no-surprise-* (they need the release program)"
+[ -z "$SAN" ] || echo "with -fsanitize=$SAN; not run: crash, kills, powercut, fault, static-*, no-surprise-* (they need the release program)"
 xargs -P "$J" -I '{}' "$0" --one '{}' "$logs" <"$logs/list"
 
 passed=0 failed=0 skipped=0

@@ -84,9 +84,26 @@ scratch() {
 	export WORK OUT TOP
 }
 
+# release DIR FILE - unmount DIR, and wait until FILE is no loop device's any more: a mount namespace that something else on this
+# machine has made meanwhile holds a copy of the mount, for as long as it lives
+release() {
+	umount "$1" || return 1
+	i_release=0
+	while [ -n "$(losetup -j "$2")" ]; do
+		i_release=$((i_release + 1))
+		[ $i_release -lt 1200 ] || return 1
+		sleep 0.05
+	done
+}
+
 # old_target CASES TREE - the old tree with the state folder's place made, so that the folder above keeps its time
 old_target() {
 	cp -a "$1/old" "$2"
 	mkdir -m 700 "$2/$STATE"
 	touch -r "$1/old/var/lib" "$2/var/lib"
+}
+
+# left_behind TREE - what no run leaves when nothing is pending
+left_behind() {
+	find "$1" \( -name .dray -o -name .dray-pending -o -path '*/tx/*~' -o -name trash -o -name '*.new' -o -name '*.tmp' \) -print
 }

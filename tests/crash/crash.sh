@@ -1,6 +1,6 @@
 #!/bin/sh
 # crash.sh - kill the static installer at every system call that changes a file, and look at what the next run makes of it
-#   crash.sh short     at most $MAX (300) points, evenly spread over all phases           (part of make test)
+#   crash.sh short     at most $MAX (240) points, evenly spread over all phases           (part of make test)
 #   crash.sh full      every point                                                           (make crash)
 #   crash.sh point PHASE N [WAY]      one point, as a failure names it; the tree is kept
 #
@@ -14,7 +14,7 @@
 export NAME=crash
 . "$(dirname "$0")/common.sh"
 
-MAX=${MAX:-300} J=${J:-2}
+MAX=${MAX:-240} J=${J:-2}
 
 # fresh TREE - the old tree with the state folder's place made
 fresh() {

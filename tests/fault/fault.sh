@@ -111,11 +111,6 @@ state_now() {
 	if tree_is "$t" old; then echo old; elif tree_is "$t" new; then echo new; else echo between; fi
 }
 
-left_behind() {
-	find "$t" \( -name .dray -o -name .dray-pending -o -name '*~' -o -name trash -o -name '*.new' -o -name '*.tmp' \) -print
-	[ "$1" = new ] || ls "$t/$STATE/tx" 2>/dev/null
-}
-
 judge() {
 	case " $(allowed "$verb") " in
 	*" $rc "*) ;;
@@ -153,7 +148,7 @@ judge() {
 	run "$HERE/out" status --root "$t" --json || wrong "status: status $?"
 	says '"pending":"none"' || wrong 'something is pending after resume'
 	run "$HERE/out" status --root "$t" --log || wrong "the evidence: status $?"
-	left=$(left_behind "$then")
+	left=$(left_behind "$t"; [ "$then" = new ] || ls "$t/$STATE/tx" 2>/dev/null)
 	[ -z "$left" ] || wrong "left behind: $left"
 	[ $((serial % 4)) = 0 ] || return
 	run "$HERE/out" apply up.dray --root "$t" --keyring ops.pub -j1 || wrong "the next apply: status $?"
@@ -266,14 +261,14 @@ touch -d @1100000000 trees/new/etc/conf trees/new/etc
 t=$WORK/m/t
 truncate -s 128M image.old && mkfs.ext4 -q -F -N 2048 -J size=4 image.old && mount -o loop image.old m || exit 1
 old_target trees "$t"
-umount m
+release m image.old || exit 1
 on() {	# IMAGE FROM ARG... - IMAGE is FROM after the command
 	made=$1
 	cp --sparse=always "image.$2" "image.$made" && mount -o loop "image.$made" m || exit 1
 	shift 2
 	"$@" >log 2>&1
 	rc=$?
-	umount m
+	release m "image.$made" || exit 1
 }
 on new old "$INSTALL" apply up.dray --root "$t" --keyring ops.pub -j1
 [ $rc = 0 ] || { say "apply: status $rc"; cat log; exit 1; }
@@ -291,7 +286,7 @@ for verb in $VERBS; do
 	# shellcheck disable=SC2046
 	"$OUT/failat" list "$CLASSES:0:EIO" -- "$INSTALL" $(command_of "$verb" "$t") -j1 >log 2>&1
 	rc=$?
-	umount m
+	release m image.now || exit 1
 	case $verb:$rc in
 	verify-damaged:31 | check-damaged:20 | *:0) ;;
 	*) say "$verb that nothing disturbs: status $rc"; cat log; exit 1 ;;

@@ -41,7 +41,7 @@ cd "$HOME_DIR" || exit 1
 loop='' fuse='' syncing=''
 M=$HOME_DIR/m	# where file systems are mounted
 undo() {
-	[ -z "$syncing" ] || kill "$syncing"
+	[ -z "$syncing" ] || { : >"$HOME_DIR/enough"; wait "$syncing"; }
 	! mountpoint -q "$M" || umount "$M" || umount -l "$M"
 	[ -z "$loop" ] || losetup -d "$loop"
 	[ -z "$fuse" ] || umount "$HOME_DIR/fuse" || umount -l "$HOME_DIR/fuse"
@@ -142,7 +142,7 @@ image() {
 		[ $? = 137 ] || die "not killed at call $call"
 		;;
 	esac
-	umount "$M"
+	release "$M" "$b" || die 'does not unmount'
 }
 
 # record FS WAY BUSY - the command, its writes in `wlog`; from $first to $last: records of the switch; $ended: the command's end
@@ -163,12 +163,13 @@ record() {
 	[ "$2" != controlled ] || rules=syncfs,fsync:1+:zero
 	if [ "$3" = busy ]; then
 		rules="renameat2,unlinkat:1+:run=:"	# slowly, so that others come between
-		while :; do sync -f "$M"; done &
+		rm -f enough
+		until [ -e enough ]; do sync -f "$M"; done &
 		syncing=$!
 	fi
 	# shellcheck disable=SC2046
 	"$OUT/failat" touched "$rules" -- "$INSTALL" $(way "$2") -j1 >log 2>&1 </dev/null || die "$2 that nobody disturbs: status $?"
-	[ -z "$syncing" ] || { kill "$syncing" && wait "$syncing" 2>/dev/null; syncing=''; }
+	[ -z "$syncing" ] || { : >enough; wait "$syncing"; syncing=''; }	# not killed: a sync that is left would hold the mount
 	ended=$("$OUT/freplay" wlog find)
 	is "$M/t" "$(after "$2")" || die "$2 that nobody disturbs does not end right: $(differs "$M/t" "$(after "$2")" | head -n 5)"
 	umount "$M" && losetup -d "$loop" && loop='' && umount fuse && fuse='' || die 'does not unmount'
@@ -210,8 +211,8 @@ judge() {
 		run log status --root "$t" --json || wrong="status: $(tail -n 1 log)"
 		grep -q '"pending":"none"\|"pending":"between"\|"phases_left"' log || wrong="still pending: $(cat log)"
 	fi
-	umount "$M" || die 'does not unmount'
-	if [ -z "$wrong" ] && ! fsck_of "$1" cut; then wrong="fsck: $(tail -n 3 fsck.log | tr '\n' ' ')"; fi
+	release "$M" cut || die 'does not unmount'
+	if [ -z "$wrong" ] && ! fsck_of "$1" cut; then wrong="fsck: $(grep -v '^Pass' fsck.log | head -n 8 | tr '\n' ' ')"; fi
 	[ -z "$wrong" ] || echo "$wrong"
 }
 
