@@ -99,7 +99,7 @@ static const struct rule debian[] = {
 	{ .id = "udev-hwdb", .argv = { "/bin/systemd-hwdb", "--usr", "update" }, .paths = { "lib/udev/hwdb.d", "usr/lib/udev/hwdb.d" },
 	  .outputs = { "usr/lib/udev/hwdb.bin" }, .made = { "usr/lib/udev/hwdb.bin" } },
 	/* also where the release brings them: a machine may trust authorities of its own */
-	{ .id = "ca-certificates", .argv = { "/usr/sbin/update-ca-certificates", "--fresh" }, .paths = { "usr/share/ca-certificates",
+	{ .id = "ca-certificates", .argv = { "/usr/sbin/update-ca-certificates" }, .paths = { "usr/share/ca-certificates",
 	  "usr/local/share/ca-certificates", "etc/ca-certificates.conf" }, .outputs = { "etc/ssl/certs" } },
 	{ .id = "locale-gen", .argv = { "/usr/sbin/locale-gen" }, .paths = { "usr/share/i18n", "etc/locale.gen" },
 	  .outputs = { "usr/lib/locale/locale-archive" }, .made = { "usr/lib/locale/locale-archive" } },
