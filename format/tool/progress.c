@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #define QUIET_MS 1000	/* without a terminal: of each phase before its first line */
 #define SILENT_MS 400	/* on a terminal without a line; with a tick that is less than a second */
 #define LIVE_MS 100	/* between two redraws */
+#define SLOW_MS 1000	/* ... on a slow line */
 #define TICK_MS 400	/* the thread's */
 #define LINE_MS 30000	/* at least this often without a terminal */
 #define JSON_MS 500	/* between two lines of JSON */
@@ -98,7 +100,7 @@ show_if_due(struct tool_progress *p, int64_t now)
 	}
 	if (p->live ? !p->shown && now - silent_since < SILENT_MS : now - p->begin_ms < QUIET_MS)
 		return;
-	if (p->live ? now - p->last_ms < LIVE_MS : tenth <= p->last_tenth && now - p->last_ms < LINE_MS)
+	if (p->live ? now - p->last_ms < (p->slow ? SLOW_MS : LIVE_MS) : tenth <= p->last_tenth && now - p->last_ms < LINE_MS)
 		return;
 	p->last_tenth = tenth > p->last_tenth ? tenth : p->last_tenth;
 	show_locked(p, now, false);
@@ -158,6 +160,28 @@ stop_ticker(struct tool_progress *p)
 	p->ticker = NULL;
 }
 
+/* a terminal that can take a line back; TERM=dumb says that it cannot */
+static bool
+can_redraw(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) == 1 && (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+static bool
+is_slow(void)
+{
+	struct termios t;
+	speed_t speed;
+
+	if (tcgetattr(STDERR_FILENO, &t) != 0)
+		return false;
+	/* 0 hangs up, and is what terminals without a line have */
+	speed = cfgetospeed(&t);
+	return speed != B0 && speed <= B9600;
+}
+
 static void
 begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total, bool paths)
 {
@@ -173,13 +197,14 @@ begin(struct tool_progress *p, const struct tool_common *c, const char *what, ui
 		.paths = paths,
 		.on = !c->quiet,
 		.json = c->progress != NULL && strcmp(c->progress, "json") == 0,
-		.live = isatty(STDERR_FILENO) == 1,
+		.live = can_redraw(),
 		.begin_ms = now,
 		.last_ms = now,
 		.rate = { .begin_ms = now, .at_ms = now },
 	};
 	if (p->json)
 		p->live = false;
+	p->slow = p->live && is_slow();
 	if (p->on && p->json) {
 		pthread_mutex_lock(&lock);
 		show_json_locked(p, now, "begins");

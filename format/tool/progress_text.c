@@ -69,6 +69,8 @@ amount(const struct tool_progress *p, bool whole, char *out, size_t cap)
 	const char *unit = p->paths ? p->total == 1 ? " path" : " paths" : "";
 	char a[32], b[32];
 
+	if (p->slow && p->total != 0 && !whole)
+		return snprintf(out, cap, "%s: %u %%", p->what, tool_progress_percent(p->done, p->total));
 	if (p->total == 0 || whole)
 		return snprintf(out, cap, "%s: %s%s", p->what, quantity(p, p->total == 0 ? p->done : p->total, a), unit);
 	return snprintf(out, cap, "%s: %u %% (%s of %s%s)", p->what, tool_progress_percent(p->done, p->total),
@@ -90,7 +92,7 @@ tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, ch
 	n = amount(p, whole, out, TOOL_PROGRESS_TEXT);
 	if (whole && took > 0)
 		per_s = (double)(p->total > 0 ? p->total : p->done) * 1000 / (double)took;
-	if (per_s >= 1 && !p->paths)
+	if (per_s >= 1 && !p->paths && (!p->slow || whole))
 		n += snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", %s/s", tool_human((uint64_t)per_s, rate));
 	if (whole) {
 		snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", took %s", tool_seconds(took, time));

@@ -91,6 +91,7 @@ struct tool_progress {
 	const char *what;
 	uint64_t done, total;		/* bytes, or paths; total 0: not known */
 	bool live, on, shown, paths, json;
+	bool slow;			/* a live line of few words, once a second: a serial line of 9600 baud or less */
 	int last_tenth;
 	int64_t last_ms, begin_ms;
 	struct tool_rate rate;

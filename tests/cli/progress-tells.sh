@@ -57,3 +57,38 @@ ended $? 'build -q on a terminal'
 want_status 0
 sed '/^Script /d; /^$/d' log >lines
 want_same lines /dev/null
+
+# a terminal that cannot take a line back gets lines; a serial line of 9600 baud few words, and once a second at most
+n=0
+for line in 'TERM=dumb' 'stty 9600 2>/dev/null; TERM=vt100'; do
+	n=$((n + 1))
+	printf '%s; export TERM\necho $$ >pid\nexec "$DRAY" build --to huge --product demo --version 1 --counter 1 -o up.dray\n' "$line" >on-terminal
+	rm -f pid log
+	script -qefc 'sh on-terminal' log </dev/null >/dev/null 2>&1 &
+	script=$!
+	i=0
+	while :; do
+		seen=0
+		[ ! -e log ] || seen=$(tr '\r' '\n' <log | grep -c '[0-9] s left\|[0-9] min left\|h [0-9]* min left')
+		if [ $n = 1 ]; then [ "$seen" -lt 1 ]; else [ "$seen" -lt 2 ]; fi || break
+		i=$((i + 1))
+		# without a terminal's abilities it is a line every 30 s: seen by the unit test, which has a clock of its own
+		[ $n = 2 ] || [ $i -lt 40 ] || break
+		[ $i -lt 1000 ] || break
+		sleep 0.05
+	done
+	kill -TERM "$(cat pid)"
+	wait $script
+	ended $? "build, $line"
+	want_status 40
+	tr '\r' '\n' <log >lines
+	if [ $n = 1 ]; then
+		no_text "$esc" lines
+	else
+		grep '^read: ' lines >told
+		if [ -s told ] && ! grep -v '^read: [0-9]* %\(, [0-9].* left\)\{0,1\}' told; then ok 'few words'; else fail "more than that: $(head -n 3 told)"; fi
+	fi
+done
+
+# colour is never used, so there is none to turn off
+if grep -n '033\[[0-9;]*m\|x1b\[[0-9;]*m' "$TOP"/format/*.c "$TOP"/format/tool/*.c "$TOP"/installer/*.c "$TOP"/builder/*.c; then fail 'colour'; else ok 'no colour'; fi
