@@ -89,6 +89,14 @@ os_exchange(int dir_a, const char *a, int dir_b, const char *b)
 }
 
 int
+os_clone(int from, int to)
+{
+	(void)from, (void)to;
+	errno = ENOSYS;
+	return -1;
+}
+
+int
 os_rename_noreplace(int dir_a, const char *a, int dir_b, const char *b)
 {
 	return os_rename_by_link(dir_a, a, dir_b, b);

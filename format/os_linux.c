@@ -231,6 +231,12 @@ os_exchange(int dir_a, const char *a, int dir_b, const char *b)
 }
 
 int
+os_clone(int from, int to)
+{
+	return ioctl(to, FICLONE, from);
+}
+
+int
 os_rename_noreplace(int dir_a, const char *a, int dir_b, const char *b)
 {
 	if (renameat2(dir_a, a, dir_b, b, RENAME_NOREPLACE) == 0)

@@ -242,7 +242,7 @@ inst_back_ready(const struct inst_front *f, struct inst_tx *tx, struct inst_fore
 			goto out;
 		if (no_mount_inside(&w, op, e) != 0)
 			goto out;
-		if (!inst_ident_same(&now, &op->now) && inst_foreign_add(drift, op->path, op->len, e) != 0)
+		if ((op->flags & (INST_OP_OUTPUT | INST_OP_OUTPUT_INSIDE)) == 0 && !inst_ident_same(&now, &op->now) && inst_foreign_add(drift, op->path, op->len, e) != 0)
 			goto out;
 	}
 	rc = 0;

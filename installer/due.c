@@ -246,6 +246,7 @@ inst_due_stage(struct inst_tx *tx, const struct inst_plan *p, const struct dray_
 		one = dray_json_push_obj(list);
 		dray_json_set_int(one, "steps", p->due[i]);
 		dray_json_set_copy(one, "trigger", dray_json_at(d->triggers, i));
+		dray_json_set_int(one, "undone", p->undone[i] ? 1 : 0);
 	}
 	if (list == NULL || dray_json_count(list) > 0)
 		rc = write_list(tx->dir, STAGED, "dray_triggers", "called", list, e);
@@ -280,7 +281,8 @@ join(const struct dray_json *waiting, const struct dray_json *called, const stru
 }
 
 /*
- * The way back over @tx: what it called has to run again, for the files are others again. What waited before it waits on.
+ * The way back over @tx: what it called has to run again, for the files are others again, unless all that it makes comes
+ * back too. What waited before it waits on.
  */
 static void
 join_back(const struct dray_json *waiting, const struct dray_json *called, const struct inst_tx *tx, struct dray_json *out)
@@ -288,11 +290,11 @@ join_back(const struct dray_json *waiting, const struct dray_json *called, const
 	for (size_t i = 0; i < dray_json_count(waiting); i++) {
 		const struct dray_json *w = dray_json_at(waiting, i), *c = find(called, inst_due_id(inst_due_trigger(w)));
 
-		if (c == NULL)
-			put_again(out, w, inst_due_failed(w));
+		if (c == NULL || (number(c, "undone") != 0 && number(w, "since") < tx->number))
+			put(out, inst_due_trigger(w), number(w, "since"), number(w, "since"), c == NULL && inst_due_failed(w));
 	}
 	for (size_t i = 0; i < dray_json_count(called); i++)
-		if (called_by(dray_json_at(called, i), tx->done))
+		if (called_by(dray_json_at(called, i), tx->done) && number(dray_json_at(called, i), "undone") == 0)
 			put(out, inst_due_trigger(dray_json_at(called, i)), 0, 0, false);
 }
 

@@ -1,20 +1,17 @@
 /*
- * facts.c - what the plan knows of each path it changes or leaves alone, as the list that stays for good, and which
- * triggers are due. Source: spec/apply.md, "Evidence".
+ * facts.c - what the plan knows of each path it changes or leaves alone, as the list that stays for good.
+ * Source: spec/apply.md, "Evidence".
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "dray/digest.h"
-#include "dray/glob.h"
-#include "dray/json.h"
 #include "dray/num.h"
 
 #include "installer/planning.h"
 
-/* 0: nothing happens to it, and nobody chose so either */
-static char
-letter(const struct inst_item *it)
+char
+inst_fact_letter(const struct inst_item *it)
 {
 	switch ((enum inst_decision)it->decision) {
 	case INST_D_ADD:
@@ -153,42 +150,6 @@ inst_facts_list(const struct inst_plan *p, struct dray_ev_writer *w, struct dray
 	return dray_ev_reserve(w, len, e) != 0 ? -1 : write_rows(p, w, e);
 }
 
-/* after which phase trigger @i runs that one of @phase calls: one may name a later one */
-static unsigned
-step_of(const struct dray_desc *d, size_t i, uint8_t phase)
-{
-	const char *name = dray_trigger_phase(dray_json_at(d->triggers, i));
-	unsigned named = 0;
-
-	while (name != NULL && named < d->n_phases && strcmp(d->phases[named], name) != 0)
-		named++;
-	return named < phase ? phase : named;
-}
-
-/* the triggers that wait for a change of this path; their shape was checked with the descriptor */
-static int
-call_triggers(struct inst_planning *pl, const struct dray_entry *en, struct dray_err *e)
-{
-	const struct dray_json *paths;
-	const char *pattern;
-	size_t n, len;
-
-	for (size_t i = 0; i < pl->desc->n_triggers; i++) {
-		const uint16_t step = (uint16_t)(1u << step_of(pl->desc, i, en->phase));
-		uint16_t *due = &pl->plan->due[i];
-
-		if ((*due & step) != 0)
-			continue;
-		if (dray_json_arr(dray_json_at(pl->desc->triggers, i), "paths", &paths, &n, "trigger", e) != 0)
-			return -1;
-		for (size_t k = 0; k < n && (*due & step) == 0; k++)
-			if ((pattern = dray_json_text(dray_json_at(paths, k), &len)) != NULL &&
-			    dray_glob_covers(pattern, len, en->path, en->len))
-				*due |= step;
-	}
-	return 0;
-}
-
 /* a hash that the index does not have */
 static int
 keep_sum(struct inst_plan *p, const struct inst_item *it, struct dray_sha256 *h, struct dray_err *e)
@@ -231,7 +192,7 @@ note_fact(struct inst_planning *pl, const struct inst_item *it, char change, str
 		f->content = it->content;
 	if ((f->type == DRAY_FILE || f->type == DRAY_SYMLINK) && f->content == DRAY_NONE && keep_sum(p, it, h, e) != 0)
 		return -1;
-	return change != '.' ? call_triggers(pl, &en, e) : 0;
+	return 0;
 }
 
 int
@@ -243,13 +204,13 @@ inst_facts(struct inst_planning *pl, struct dray_err *e)
 	int rc = 0;
 
 	for (size_t i = 0; i < pl->n; i++)
-		n += letter(&pl->items[i]) != '\0';
+		n += inst_fact_letter(&pl->items[i]) != '\0';
 	if ((pl->plan->facts = calloc(n + 1, sizeof(*pl->plan->facts))) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	if (dray_sha256_new(&h, e) != 0)
 		return -1;
 	for (size_t i = 0; i < pl->n && rc == 0; i++) {
-		char change = letter(&pl->items[i]);
+		char change = inst_fact_letter(&pl->items[i]);
 
 		if (change != '\0')
 			rc = note_fact(pl, &pl->items[i], change, h, e);

@@ -41,6 +41,9 @@ is_parked(struct inst_swapper *w, const struct inst_op *op, bool old_side, bool 
 		*there = *parked = true;
 	if (!*there || *parked)
 		return 0;
+	/* a trigger made it or worked on it, once its step was switched */
+	if (!old_side && (op->flags & INST_OP_OUTPUT) != 0 && op->step <= w->tx->done)
+		return 0;
 	if (inst_slot_holds_untouched(w, op, old_side, &untouched, e) != 0)
 		return -1;
 	*parked = !untouched || (old_side && (op->flags & INST_OP_PARK));

@@ -201,6 +201,7 @@ inst_tx_close(struct inst_tx *tx)
 		return;
 	inst_ops_free(tx->ops, tx->n_ops);
 	free(tx->along);
+	free(tx->outputs);
 	free(tx->phases);
 	free(tx->arena);
 	inst_slots_close(tx);

@@ -40,8 +40,10 @@ struct inst_tx {
 	uint8_t plan_sha256[32];
 	struct inst_op *ops;		/* owned; path points into @arena */
 	size_t n_ops, n_swaps;
-	struct inst_text { const char *p; size_t len; } *along;	/* owned list; local objects inside directories in the stash */
+	struct inst_text *along;	/* owned list; local objects inside directories in the stash */
 	size_t n_along;
+	struct inst_text *outputs;	/* owned list; of triggers, as in the plan */
+	size_t n_outputs;
 	char (*phases)[65];		/* owned names, in order: step N is phases[N - 1] */
 	size_t n_phases;
 	uint8_t plan_id[32], policy_id[32];

@@ -295,18 +295,16 @@ inst_meta_read(int fd, const struct dray_stat *st, uint16_t has, struct inst_met
 	return 0;
 }
 
-void
-inst_meta_plain(struct inst_meta *m)
+/* leave out those that @out tells */
+static void
+drop_xattrs(struct inst_meta *m, bool (*out)(const char *name, size_t len))
 {
 	struct packed x;
 	size_t at = 0, n;
 
-	m->has &= (uint16_t)~(DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_FLAGS);
-	m->has |= INST_HAS_PLAIN;
-	m->mode &= 01777;
 	while (at < m->xattrs_len) {
 		n = unpack(m->xattrs + at, &x);
-		if (!dray_xattr_privileged(x.name, x.name_len)) {
+		if (!out(x.name, x.name_len)) {
 			at += n;
 			continue;
 		}
@@ -314,6 +312,27 @@ inst_meta_plain(struct inst_meta *m)
 		m->xattrs_len -= (uint32_t)n;
 		m->n_xattrs--;
 	}
+}
+
+static bool
+unmanaged(const char *name, size_t len)
+{
+	return !dray_xattr_managed(name, len);
+}
+
+void
+inst_meta_managed(struct inst_meta *m)
+{
+	drop_xattrs(m, unmanaged);
+}
+
+void
+inst_meta_plain(struct inst_meta *m)
+{
+	m->has &= (uint16_t)~(DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_FLAGS);
+	m->has |= INST_HAS_PLAIN;
+	m->mode &= 01777;
+	drop_xattrs(m, dray_xattr_privileged);
 }
 
 /* is it compared and set at all? */

@@ -8,7 +8,7 @@
 
 #include "dray/num.h"
 
-#include "installer/planning.h"
+#include "installer/outputs.h"
 
 struct making {
 	struct inst_op *v;
@@ -244,6 +244,53 @@ item_op(struct inst_planning *pl, uint32_t i, struct making *mk, struct dray_err
 	return (m->trees = calloc(1, sizeof(*m->trees))) != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
 }
 
+bool
+inst_op_copies(const struct inst_op *op)
+{
+	return op->kind == INST_OP_SWAP && (op->flags & INST_OP_OUTPUT) != 0 && op->entry == DRAY_NONE && op->now.type != DRAY_ABSENT;
+}
+
+/* what a trigger will change, and nothing else does: a copy of it, or nothing where there is nothing yet */
+static int
+output_op(const struct inst_planning *pl, const struct inst_output *o, struct making *mk, struct dray_err *e)
+{
+	struct inst_op *m = add(mk, e);
+
+	if (m == NULL)
+		return -1;
+	m->kind = INST_OP_SWAP;
+	m->rank = INST_RANK_REST;
+	m->flags = INST_OP_OUTPUT;
+	m->step = o->step;
+	m->path = o->path;
+	m->len = (uint16_t)o->len;	/* below DRAY_PATH_MAX */
+	m->site = o->site;
+	m->old = o->id;
+	if (inst_sites_overlay(pl->sites, m->site))
+		m->old.btime_sec = 0, m->old.btime_nsec = 0;
+	m->now.type = o->id.type;
+	m->fflags_before = m->fflags_after = o->fflags;
+	if (o->fflags != 0)
+		m->flags |= INST_OP_FFLAGS;
+	if (o->id.type != DRAY_DIR)
+		return 0;
+	m->flags |= INST_OP_SUBTREE;
+	return (m->trees = calloc(1, sizeof(*m->trees))) != NULL ? 0 : dray_fail(e, DRAY_E_IO, "out of memory");
+}
+
+static int
+output_ops(struct inst_planning *pl, struct making *mk, struct dray_err *e)
+{
+	if (pl->n_outputs == 0)
+		return 0;
+	if (inst_outputs_match(pl, mk->v, mk->n, e) != 0)
+		return -1;
+	for (size_t i = 0; i < pl->n_outputs; i++)
+		if (inst_output_own(&pl->outputs[i]) && output_op(pl, &pl->outputs[i], mk, e) != 0)
+			return -1;
+	return 0;
+}
+
 struct parent { const char *path; size_t len; uint8_t site; };
 
 static int
@@ -362,6 +409,8 @@ dir_times(struct inst_planning *pl, struct making *mk, struct dray_err *e)
 		if (inst_where_keep(pl->plan, &en, &up.path, &up.len, e) != 0)
 			goto out;
 		up.site = it->site;
+		if (inst_output_holds(pl, up.path, up.len))
+			continue;	/* a copy has the time that it has here */
 		if (bsearch(&up, must, n, sizeof(*must), parent_cmp) == NULL && dir_time(pl, &w, &up, false, mk, e) != 0)
 			goto out;
 	}
@@ -424,6 +473,8 @@ inst_order(struct inst_planning *pl, struct dray_err *e)
 
 	for (size_t i = 0; i < pl->n && rc == 0; i++)
 		rc = item_op(pl, (uint32_t)i, &mk, e);
+	if (rc == 0)
+		rc = output_ops(pl, &mk, e);
 	if (rc == 0)
 		rc = dir_times(pl, &mk, e);
 	/* the plan owns them and their attributes, whatever happens */

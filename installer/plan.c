@@ -8,7 +8,7 @@
 
 #include "dray/num.h"
 
-#include "installer/planning.h"
+#include "installer/outputs.h"
 
 static void
 planning_free(struct inst_planning *pl)
@@ -19,6 +19,8 @@ planning_free(struct inst_planning *pl)
 	free(pl->at);
 	free(pl->sure);
 	free(pl->rule);
+	free(pl->outputs);
+	free(pl->output_refs);
 	inst_sites_free(pl->sites);
 	inst_fstab_free(&pl->fstab);
 	inst_links_end(pl);
@@ -54,6 +56,7 @@ inst_plan_free(struct inst_plan *p)
 	inst_plan_let_go(p);
 	free(p->notes);
 	free(p->rules_used);
+	free(p->outputs);
 	free(p->merges);
 	free(p->decides);
 	for (size_t i = 0; i < p->n_sites; i++)
@@ -230,10 +233,10 @@ inst_plan_make(int rootfd, const struct dray_bundle *b, const struct inst_plan_o
 	pl.plan->desc = pl.desc;
 	if (inst_sites_new(rootfd, o->component_walk, &pl.sites, e) != 0 || inst_links_begin(&pl, e) != 0 || inst_rules_begin(&pl, e) != 0 ||
 	    choose(&pl, e) != 0 || inst_look_items(&pl, 0, e) != 0 || add_parents(&pl, e) != 0 ||
-	    inst_sites_settle(pl.sites, pl.policy->no_sync, e) != 0 || inst_fstab_load(rootfd, &pl.fstab, e) != 0)
+	    inst_outputs_look(&pl, e) != 0 || inst_sites_settle(pl.sites, pl.policy->no_sync, e) != 0 || inst_fstab_load(rootfd, &pl.fstab, e) != 0)
 		goto out;
 	arrange(&pl);
-	if (inst_decide(&pl, e) != 0 || inst_decide_links(&pl, e) != 0 || inst_order(&pl, e) != 0 ||
+	if (inst_decide(&pl, e) != 0 || inst_decide_links(&pl, e) != 0 || inst_outputs_decide(&pl, e) != 0 || inst_order(&pl, e) != 0 ||
 	    inst_sites_plan(pl.sites, pl.plan, e) != 0 || inst_facts(&pl, e) != 0 || inst_need(&pl, e) != 0 ||
 	    inst_notes(&pl, e) != 0 || inst_plan_id(&pl, e) != 0)
 		goto out;

@@ -52,7 +52,11 @@ enum inst_rank { INST_RANK_ADD = 0, INST_RANK_LIB = 1, INST_RANK_PROG = 2, INST_
 enum { INST_OP_PARK = 1,	/* the replaced object is a local edit: named, kept by forget */
 	INST_OP_SUBTREE = 2,	/* the new side, old side or both are a directory moved as a whole */
 	INST_OP_FFLAGS = 4,	/* the object has file flags, before or after: fflags_* are in the journal */
+	INST_OP_OUTPUT = 8,	/* a trigger makes or changes it: what is there on the way back is nobody's edit */
+	INST_OP_OUTPUT_INSIDE = 16,	/* ... of the new side, something inside; the tree digest leaves it out */
 };
+
+struct inst_text { const char *p; size_t len; };
 
 /*
  * A file system of the tree on which something happens. Each has slots of its own, because no rename leaves it: a mount,
@@ -99,6 +103,8 @@ struct inst_op {
 		struct inst_op_trees *trees;	/* SWAP with SUBTREE, else NULL; owned */
 	};
 };
+/** inst_op_copies - is the new side a copy of the old one, for a trigger to work on? */
+bool inst_op_copies(const struct inst_op *op);
 /** inst_ops_free - the list and what its ops own; @ops may be NULL, whatever @n */
 void inst_ops_free(struct inst_op *ops, size_t n);
 
@@ -187,6 +193,7 @@ enum inst_note_kind {	/* told to the user, in the plan id, in --json */
 	INST_NOTE_MERGED_MINE,	/* ...: nothing of the release is new in it, so it stays */
 	INST_NOTE_USED,		/* ...: becomes the text that was decided on */
 	INST_NOTE_KEPT_ATTRS,	/* owner, mode or flags set here stay, as a policy says */
+	INST_NOTE_OUTPUT,	/* an output of a trigger that cannot be kept for the way back */
 	INST_NOTE_KEPT_DB,	/* a database of a local text stays until it is built again */
 };
 struct inst_note { enum inst_note_kind kind; const char *path; size_t len; char why[160]; };
@@ -239,6 +246,9 @@ struct inst_plan {
 	struct inst_sum *sums;		/* hashes of what was there, for facts whose hash the index does not have */
 	size_t n_sums;
 	uint64_t list_len;		/* bytes of the list that inst_facts_list makes of them */
+	struct inst_text *outputs;	/* of triggers that it calls: those that come back with it; owned, the paths are in @texts */
+	size_t n_outputs;
+	bool undone[DRAY_MAX_TRIGGERS];	/* all outputs of the trigger do, and it has some */
 	uint16_t due[DRAY_MAX_TRIGGERS];	/* triggers of the descriptor whose paths it changes: bit N - 1 for each step N that does */
 };
 
@@ -312,6 +322,8 @@ DRAY_MUST_CHECK int inst_meta_of_state(const struct dray_index *ix, const struct
 /** inst_meta_read - attributes of a live object: those in @has. @fd: open file or directory, -1 for other types (no xattrs then) */
 DRAY_MUST_CHECK int inst_meta_read(int fd, const struct dray_stat *st, uint16_t has, struct inst_meta *m,
     struct dray_err *e);
+/** inst_meta_managed - without extended attributes that no release manages */
+void inst_meta_managed(struct inst_meta *m);
 /** inst_meta_plain - without owner and what only root can set (--no-owner) */
 void inst_meta_plain(struct inst_meta *m);
 bool inst_meta_same(const struct inst_meta *want, const struct inst_meta *have);	/* what @want holds */

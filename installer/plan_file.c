@@ -11,6 +11,7 @@
  * ident: u8 type, u64 inode, u64 btime, u32 ns, u64 mtime, u32 ns, u64 size
  * at the end: u32 count, then for each local object inside a directory that is moved as a whole: u16 length and path
  * then the phases: u8 count, for each u8 length and name; 32 plan id; 32 id of what was decided beforehand
+ * then the outputs of triggers that come back with it, as the local objects above
  * attributes: u16 has, u32 mode, uid, gid, u64 mtime, u32 ns, u32 xattrs, u32 length and xattr bytes
  */
 #include <errno.h>
@@ -213,6 +214,11 @@ inst_plan_encode(const struct inst_plan *p, const struct inst_tx *tx, const stru
 		put_text(&o, p->desc->phases[i]);
 	put_bytes(&o, p->id, sizeof(p->id));
 	put_bytes(&o, p->policy_id, sizeof(p->policy_id));
+	put32(&o, (uint32_t)p->n_outputs);
+	for (i = 0; i < p->n_outputs; i++) {
+		put16(&o, (uint16_t)p->outputs[i].len);
+		put_bytes(&o, p->outputs[i].p, p->outputs[i].len);
+	}
 	if (o.failed) {
 		free(o.p);
 		return dray_fail(e, DRAY_E_IO, "out of memory");
@@ -329,7 +335,7 @@ get_op(struct dray_cursor *c, size_t sites, struct inst_op *op)
 }
 
 static int
-get_along(struct dray_cursor *c, struct inst_tx *tx, struct dray_err *e)
+get_paths(struct dray_cursor *c, struct inst_text **v, size_t *count, struct dray_err *e)
 {
 	const uint8_t *path;
 	uint32_t n;
@@ -337,13 +343,13 @@ get_along(struct dray_cursor *c, struct inst_tx *tx, struct dray_err *e)
 
 	if (!dray_cursor_u32(c, &n) || n > c->left / 3)
 		return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
-	if ((tx->along = calloc((size_t)n + 1, sizeof(*tx->along))) == NULL)
+	if ((*v = calloc((size_t)n + 1, sizeof(**v))) == NULL)
 		return dray_fail_errno(e, "plan");
-	for (; tx->n_along < n; tx->n_along++) {
+	for (; *count < n; (*count)++) {
 		if (!dray_cursor_u16(c, &len) || !dray_cursor_bytes(c, len, &path) ||
 		    !dray_path_ok((const char *)path, len, NULL))
 			return dray_fail(e, DRAY_E_IO, "the plan is damaged at byte %ju", (uintmax_t)c->at);
-		tx->along[tx->n_along] = (struct inst_text){ (const char *)path, len };
+		(*v)[*count] = (struct inst_text){ (const char *)path, len };
 	}
 	return 0;
 }
@@ -405,7 +411,8 @@ inst_plan_decode(struct inst_tx *tx, size_t len, struct dray_err *e)
 	for (i = 0; i < ops; i++)
 		if (tx->ops[i].step > tx->last)
 			tx->last = tx->ops[i].step;
-	if (get_along(&c, tx, e) != 0 || get_phases(&c, tx, e) != 0)
+	if (get_paths(&c, &tx->along, &tx->n_along, e) != 0 || get_phases(&c, tx, e) != 0 ||
+	    get_paths(&c, &tx->outputs, &tx->n_outputs, e) != 0)
 		return -1;
 	if (c.left != 0)
 		return dray_fail(e, DRAY_E_IO, "the plan has %zu bytes too many", c.left);

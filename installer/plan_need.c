@@ -12,7 +12,7 @@
 #include "dray/merge3.h"
 #include "dray/num.h"
 
-#include "installer/planning.h"
+#include "installer/outputs.h"
 #include "installer/recipe.h"
 
 #define JOURNAL_OP 256u			/* bytes of one op in the plan file, its path excepted */
@@ -212,6 +212,23 @@ need_all_theirs(const struct inst_planning *pl)
 			need_theirs(pl, pl->plan->merges[i].theirs);
 }
 
+/* copies of what triggers will change */
+static void
+need_outputs(struct inst_planning *pl)
+{
+	for (size_t i = 0; pl->n_outputs > 0 && i < pl->plan->n_swaps; i++) {
+		const struct inst_op *op = &pl->plan->ops[i];
+		struct inst_site *site = &pl->plan->sites[op->site];
+
+		for (size_t k = 0; inst_op_copies(op) && k < pl->n_outputs; k++)
+			if (pl->outputs[k].path == op->path) {
+				site->need_bytes = plus(site->need_bytes, rounded(pl->outputs[k].bytes, site->fs.block));
+				site->need_bytes = plus(site->need_bytes, site->fs.block);
+				site->need_inodes = plus(site->need_inodes, pl->outputs[k].objects);
+			}
+	}
+}
+
 /* what the journal takes on the root's own file system, and the ballast on each */
 static void
 need_room(struct inst_planning *pl)
@@ -235,6 +252,7 @@ need_room(struct inst_planning *pl)
 	root->need_bytes = plus(root->need_bytes, rounded(dray_bundle_head_len(pl->b), root->fs.block));
 	root->need_bytes = plus(root->need_bytes, rounded(own_size(), root->fs.block));
 	need_all_theirs(pl);
+	need_outputs(pl);
 	for (size_t i = 0; i < p->n_sites; i++) {
 		struct inst_site *site = &p->sites[i];
 

@@ -8,7 +8,7 @@
 
 #include "dray/num.h"
 
-#include "installer/planning.h"
+#include "installer/outputs.h"
 
 DRAY_PRINTF(5, 0) static int
 note_path(struct inst_planning *pl, const char *path, size_t len, enum inst_note_kind kind, const char *fmt, va_list ap)
@@ -290,9 +290,25 @@ by_path(const void *a, const void *b)
 	return c != 0 ? c : (int)x->kind - (int)y->kind;
 }
 
+DRAY_PRINTF(4, 5) static int
+note_at(struct inst_planning *pl, const struct inst_output *o, enum inst_note_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = note_path(pl, o->path, o->len, kind, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
 int
 inst_notes(struct inst_planning *pl, struct dray_err *e)
 {
+	for (size_t i = 0; i < pl->n_outputs; i++)
+		if (pl->outputs[i].step != 0 && pl->outputs[i].why != NULL &&
+		    note_at(pl, &pl->outputs[i], INST_NOTE_OUTPUT, "%s; what makes it runs again then", pl->outputs[i].why) != 0)
+			return dray_fail(e, DRAY_E_IO, "out of memory");
 	for (size_t i = 0; i < pl->n; i++) {
 		struct inst_item *it = &pl->items[i];
 

@@ -166,6 +166,10 @@ inst_plan_id(struct inst_planning *pl, struct dray_err *e)
 		if (it->own_attrs)
 			inst_field_text(&l, "own-attributes");
 	}
+	for (size_t i = 0; i < p->n_outputs; i++) {
+		inst_field_text(&l, "output");
+		inst_field(&l, p->outputs[i].p, p->outputs[i].len);
+	}
 	inst_field_text(&l, "notes");
 	for (size_t i = 0; i < p->n_notes; i++) {
 		inst_field_u32(&l, p->notes[i].kind);

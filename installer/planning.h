@@ -120,6 +120,9 @@ struct inst_planning {
 	uint16_t *rule;			/* per index row: 1 + number of the rule that decides, 0: none; NULL: there are no rules */
 	struct inst_decided *decided;	/* one for each of policy->links; NULL: none */
 	uint8_t *sure;			/* per content: plan->live_of was looked at, not taken at the index's word */
+	struct inst_output *outputs;	/* outputs.h; NULL: none */
+	struct inst_output_ref *output_refs;
+	size_t n_outputs, n_output_refs;
 	struct inst_plan *plan;
 	size_t cap_ops, cap_nodes, cap_notes;
 };
@@ -271,6 +274,8 @@ DRAY_MUST_CHECK int inst_need(struct inst_planning *pl, struct dray_err *e);
 DRAY_MUST_CHECK int inst_notes(struct inst_planning *pl, struct dray_err *e);
 
 /* facts.c */
+/* what happens to it, as in the list of paths; 0: nothing does, and nobody chose so either */
+char inst_fact_letter(const struct inst_item *it);
 DRAY_MUST_CHECK int inst_facts(struct inst_planning *pl, struct dray_err *e);
 
 /* planid.c */

@@ -68,7 +68,7 @@ recheck_op(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		same = st.nlink == op->attrs->nlink;
 	if (same)
 		same = st.fflags == op->fflags_before;
-	if (same && r->trees && recheck_tree(&r->walks[worker], op, &same, e) != 0)
+	if (same && (r->trees || (op->kind == INST_OP_SWAP && (op->flags & INST_OP_OUTPUT) != 0)) && recheck_tree(&r->walks[worker], op, &same, e) != 0)
 		return -1;
 	return same ? 0 : drifted(op->path, op->len, e);
 }

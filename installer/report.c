@@ -28,7 +28,7 @@ static const char *const note_name[] = {
 	[INST_NOTE_IGNORED] = "ignored", [INST_NOTE_NOT_ADDED] = "not-added", [INST_NOTE_MINE] = "mine",
 	[INST_NOTE_NO_FLAGS] = "no-flags", [INST_NOTE_MERGED] = "merged", [INST_NOTE_MERGED_THEIRS] = "merged-release",
 	[INST_NOTE_MERGED_MINE] = "merged-mine", [INST_NOTE_USED] = "decided", [INST_NOTE_KEPT_ATTRS] = "kept-attributes",
-	[INST_NOTE_KEPT_DB] = "kept-database",
+	[INST_NOTE_KEPT_DB] = "kept-database", [INST_NOTE_OUTPUT] = "output-not-kept",
 };
 
 const char *
@@ -208,6 +208,7 @@ inst_report_notes(const struct inst_front *f, const struct inst_plan *p)
 		{ INST_NOTE_LEFT_OUT, "left out, because only root can make them:" },
 		{ INST_NOTE_NO_FLAGS, "without file flags, which their file system does not keep:" },
 		{ INST_NOTE_NO_SYMLINK, "decided, but not needed:" },
+		{ INST_NOTE_OUTPUT, "made by triggers, and not kept for the way back:" },
 		{ INST_NOTE_OUTSIDE_LINK, "files with other names, which keep the old content:" },
 		{ INST_NOTE_SPLIT_LINK, "hard links of the release that no file system can hold:" },
 	};

@@ -240,7 +240,9 @@ identify(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	inst_ident_from(&st, &op->now);
 	if (s->p->sites[op->site].fs.kind == DRAY_FS_OVERLAY)
 		op->now.btime_sec = 0, op->now.btime_nsec = 0;
-	if ((op->flags & INST_OP_SUBTREE) && inst_tree_digest(dir, leaf, op->trees->now, e) != 0)
+	if ((op->flags & INST_OP_SUBTREE) &&
+	    inst_tree_digest_but(dir, leaf, &(struct inst_but){ op->path, op->len, s->p->outputs,
+	    (op->flags & INST_OP_OUTPUT_INSIDE) != 0 ? s->p->n_outputs : 0 }, op->trees->now, e) != 0)
 		goto fail;
 	return 0;
 fail:
@@ -333,6 +335,7 @@ inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct 
 	s.threads = o->workers = keep_to_memory(&s);
 	if (inst_stage_workers(&s, s.threads, e) != 0 || inst_stage_collect(&s, e) != 0 ||
 	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || inst_stage_write_manifest(&s, e) != 0 ||
+	    inst_stage_outputs(&s, e) != 0 ||
 	    inst_stage_make_dirs(&s, e) != 0 || inst_stage_reuse(&s, e) != 0 || inst_stage_make_plain(&s, e) != 0 ||
 	    make_contents(&s, e) != 0 || inst_stage_make_links(&s, e) != 0 ||
 	    inst_stage_close_dirs(&s, e) != 0 || inst_stage_fflags(&s, e) != 0 || dray_parallel(s.threads, p->n_swaps, 64, identify, &s, e) != 0)

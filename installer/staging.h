@@ -100,6 +100,9 @@ DRAY_MUST_CHECK int inst_stage_create(struct stage *s, struct inst_place *pl, ui
 DRAY_MUST_CHECK int inst_stage_dress(struct stage *s, struct inst_place *pl, uint32_t node, int fd, struct dray_err *e);
 int inst_stage_blame(struct stage *s, uint32_t node, struct dray_err *e);	/* wrap with the node's path; -1 */
 
+/* output_copy.c: what triggers will change, copied into its slot */
+DRAY_MUST_CHECK int inst_stage_outputs(struct stage *s, struct dray_err *e);
+
 /* content.c */
 /* @good: w->out holds the frame's output; false: it could not be made, so the want fails and the next recipe is tried */
 DRAY_MUST_CHECK int inst_stage_use(struct stage *s, struct stage_worker *w, const struct use *u, bool good,

@@ -40,7 +40,7 @@ swap_steps(struct inst_planning *pl, const uint32_t *op_of)
 		if (at == DRAY_NONE || it->decision != INST_D_REMOVE || p->ops[at].now.type != DRAY_ABSENT)
 			continue;
 		step = phase_of(pl, it->row);
-		if (step > p->ops[at].step)
+		if ((p->ops[at].flags & INST_OP_OUTPUT) != 0 ? step < p->ops[at].step : step > p->ops[at].step)
 			p->ops[at].step = step;
 	}
 }

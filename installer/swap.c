@@ -75,7 +75,10 @@ inst_slot_holds_untouched(struct inst_swapper *w, const struct inst_op *op, bool
 		return 0;
 	if (have.type == DRAY_DIR) {
 		/* its own times move with every rename; what is inside tells */
-		if (inst_tree_digest(w->slot.root, inst_tx_slot(op->slot, name), now, e) != 0)
+		struct inst_but but = { op->path, op->len, w->tx->outputs,
+			!old && (op->flags & INST_OP_OUTPUT_INSIDE) != 0 ? w->tx->n_outputs : 0 };
+
+		if (inst_tree_digest_but(w->slot.root, inst_tx_slot(op->slot, name), &but, now, e) != 0)
 			return dray_wrap(e, "slot %s", name);
 		*yes = !(op->flags & INST_OP_SUBTREE) || memcmp(now, old ? op->trees->old : op->trees->now, 32) == 0;
 		return 0;
@@ -225,9 +228,10 @@ forward(struct inst_swapper *w, const struct inst_op *op, const struct place *p,
 
 /*
  * Backward, by what the slot holds:
+ *   (an output of a trigger that nobody else makes, absent on both sides: what is there now is taken out)
  *   the new object          nothing to do: never done, or undone already
  *   the old object          put it back, whatever stands there
- *   nothing                 an addition (or the target had vanished): take the target out; a removal: undone already
+ *   nothing                 an addition: take the target out; a removal, or the target had vanished: undone already
  *   a third object          it stood in the target's place when we switched; back only if the new object is there now
  */
 static int
@@ -239,6 +243,11 @@ backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p
 
 	if (inst_slot_look(w, op, &slot, e) != 0)
 		return -1;
+	if (op->old.type == DRAY_ABSENT && op->now.type == DRAY_ABSENT) {
+		/* a trigger has made it, if one ran: none does before its step is switched */
+		r = slot.type != DRAY_ABSENT || op->step > w->tx->done ? 0 : move(p, TAKE, e);
+		return r == 1 ? 0 : r == 2 ? dray_fail(e, DRAY_E_IO, "its slot is occupied") : r;
+	}
 	if (inst_ident_object(&slot, &op->now))
 		return 0;
 	if (inst_ident_object(&slot, &op->old))
@@ -246,6 +255,10 @@ backward(struct inst_swapper *w, const struct inst_op *op, const struct place *p
 	if (slot.type == DRAY_ABSENT) {
 		if (op->now.type == DRAY_ABSENT)
 			return 0;
+		if (inst_look(&w->target, op->path, op->len, &target, &st, e) != 0)
+			return -1;
+		if (inst_ident_object(&target, &op->old))
+			return 0;	/* back already, and nothing was there to give way */
 		r = move(p, TAKE, e);
 		if (r == 1)
 			return 0;

@@ -14,10 +14,12 @@
 #include "dray/os.h"
 #include "dray/path.h"
 
+#include "installer/plan.h"
 #include "installer/tree.h"
 
 struct tree_walk {
 	struct dray_sha256 *h;		/* digest: every object goes in; else NULL */
+	const struct inst_but *but;	/* ... but for these; may be NULL */
 	inst_tree_fn *each;		/* else this is called, while the handle of the directory is open */
 	void *ctx;
 	struct dray_walk walk;
@@ -77,11 +79,38 @@ inst_names_list(int fd, struct inst_names *l, struct dray_err *e)
 	return 0;
 }
 
+enum left_out { ALL_OF_IT, TIMES_OF_IT, NOTHING_OF_IT };	/* goes into the digest */
+
+static enum left_out
+takes(const struct inst_but *b, const char *rel, size_t len)
+{
+	char path[2 * DRAY_PATH_MAX];
+	enum left_out r = ALL_OF_IT;
+	size_t n;
+
+	if (b == NULL || b->n == 0 || b->len + 1 + len >= sizeof(path))
+		return ALL_OF_IT;
+	memcpy(path, b->path, b->len);
+	path[b->len] = '/';
+	memcpy(path + b->len + 1, rel, len);
+	n = b->len + 1 + len;
+	for (size_t i = 0; i < b->n && r != NOTHING_OF_IT; i++)
+		if (dray_path_under(path, n, b->v[i].p, b->v[i].len))
+			r = NOTHING_OF_IT;
+		else if (dray_path_under(b->v[i].p, b->v[i].len, path, n))
+			r = TIMES_OF_IT;
+	return r;
+}
+
 static int
-add_object(struct tree_walk *t, const char *rel, size_t len, const struct dray_stat *st, struct dray_err *e)
+add_object(struct tree_walk *t, const char *rel, size_t len, const struct dray_stat *seen, struct dray_err *e)
 {
 	uint8_t row[8 * 9];
-	bool dir = (st->mode & 0170000) == 0040000, single = dir || st->nlink == 1;
+	bool dir = (seen->mode & 0170000) == 0040000, single = dir || seen->nlink == 1;
+	struct dray_stat times = *seen, *st = &times;
+
+	if (takes(t->but, rel, len) == TIMES_OF_IT)
+		times.mtime_sec = times.ctime_sec = 0, times.mtime_nsec = times.ctime_nsec = 0;
 
 	dray_put_u64(row, len);
 	dray_put_u64(row + 8, st->mode);
@@ -158,6 +187,10 @@ add_dir(struct tree_walk *t, char *rel, size_t len, struct dray_err *e)
 			rel[at++] = '/';
 		memcpy(rel + at, l.v[i], n + 1);
 		at += n;
+		if (t->h != NULL && takes(t->but, rel, at) == NOTHING_OF_IT) {
+			rel[len] = '\0';
+			continue;
+		}
 		if (t->h != NULL && add_object(t, rel, at, &stats[i], e) != 0)
 			goto out;
 		if ((stats[i].mode & 0170000) == 0040000 && add_dir(t, rel, at, e) != 0)
@@ -198,7 +231,13 @@ walk_inside(struct tree_walk *t, int dir, const char *name, struct dray_err *e)
 int
 inst_tree_digest(int dir, const char *name, uint8_t out[32], struct dray_err *e)
 {
-	struct tree_walk t = { 0 };
+	return inst_tree_digest_but(dir, name, NULL, out, e);
+}
+
+int
+inst_tree_digest_but(int dir, const char *name, const struct inst_but *but, uint8_t out[32], struct dray_err *e)
+{
+	struct tree_walk t = { .but = but };
 	int rc = -1;
 
 	memset(out, 0, 32);

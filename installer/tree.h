@@ -5,6 +5,7 @@
 #ifndef INST_TREE_H
 #define INST_TREE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "dray/err.h"
@@ -16,6 +17,13 @@
  * For an object with several links the change time is left out, since it also moves with the other names.
  */
 DRAY_MUST_CHECK int inst_tree_digest(int dir, const char *name, uint8_t out[32], struct dray_err *e);
+
+/* what is left out of a digest: @v and all beneath them, and of the directories above them sizes and times. The directory
+ * whose digest is taken is @path beneath the root, as those are */
+struct inst_text;
+struct inst_but { const char *path; size_t len; const struct inst_text *v; size_t n; };
+DRAY_MUST_CHECK int inst_tree_digest_but(int dir, const char *name, const struct inst_but *but, uint8_t out[32],
+    struct dray_err *e);
 
 /**
  * inst_tree_each - call @fn for @name in @dir and for everything beneath it

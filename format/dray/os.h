@@ -46,6 +46,9 @@ unsigned os_cpus(void);			/* processors this process may use, >= 1 */
 const char *os_name(void);		/* "linux", "freebsd": the `os` of a descriptor */
 const char *os_state_dir(void);		/* "var/lib/dray" or "var/db/dray" */
 
+/** os_clone - @to, an empty file, shares the blocks of @from; -1: it cannot, and nothing was changed */
+int os_clone(int from, int to);
+
 /* xattrs of an open file or directory. Lists are NUL-separated names as listxattr(2) gives them, on FreeBSD with
  * "user." or "system." in front. *len in: capacity (0: only tell the length), out: length. ERANGE: too small.
  * ENOTSUP: none here. */
