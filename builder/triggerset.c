@@ -70,6 +70,9 @@ static const struct rule debian[] = {
 	{ .id = "ldconfig", .argv = { "/sbin/ldconfig", "-X" }, .paths = { "lib/**/*.so*", "lib64/**/*.so*", "usr/lib/**/*.so*",
 	  "usr/lib64/**/*.so*", "usr/local/lib/**/*.so*", "etc/ld.so.conf", "etc/ld.so.conf.d" },
 	  .outputs = { "etc/ld.so.cache", "etc/ld.so.cache~", "var/cache/ldconfig" } },
+	/* before the initrd, which holds a copy */
+	{ .id = "udev-hwdb", .argv = { "/bin/systemd-hwdb", "--usr", "update" }, .paths = { "lib/udev/hwdb.d", "usr/lib/udev/hwdb.d" },
+	  .outputs = { "usr/lib/udev/hwdb.bin" }, .made = { "usr/lib/udev/hwdb.bin" } },
 	/* those about a kernel look whether it is there: on the way back they are called again, and then it is the other way round */
 	{ .id = "depmod-{V}", .argv = { "/bin/sh", "-c", "test ! -d /{M} || exec /sbin/depmod -a {V}" }, .paths = { "{M}" },
 	  .outputs = { DEPMOD_FILES }, .made = { "{M}/modules.dep.bin" }, .program = "/sbin/depmod", .each = KERNEL },
@@ -96,8 +99,6 @@ static const struct rule debian[] = {
 	  "etc/systemd/system" }, .live = "root-live" },
 	{ .id = "systemd-catalog", .argv = { "/bin/journalctl", "--update-catalog" }, .paths = { "usr/lib/systemd/catalog" },
 	  .outputs = { "var/lib/systemd/catalog" }, .made = { "var/lib/systemd/catalog/database" } },
-	{ .id = "udev-hwdb", .argv = { "/bin/systemd-hwdb", "--usr", "update" }, .paths = { "lib/udev/hwdb.d", "usr/lib/udev/hwdb.d" },
-	  .outputs = { "usr/lib/udev/hwdb.bin" }, .made = { "usr/lib/udev/hwdb.bin" } },
 	/* also where the release brings them: a machine may trust authorities of its own */
 	{ .id = "ca-certificates", .argv = { "/usr/sbin/update-ca-certificates" }, .paths = { "usr/share/ca-certificates",
 	  "usr/local/share/ca-certificates", "etc/ca-certificates.conf" }, .outputs = { "etc/ssl/certs" } },

@@ -33,7 +33,7 @@ packages='systemd systemd-sysv udev dbus openssh-server linux-image-cloud-amd64 
 locales man-db install-info python3 python3-yaml perl mailcap shared-mime-info desktop-file-utils fontconfig fonts-dejavu-core
 libglib2.0-bin gsettings-desktop-schemas gtk-update-icon-cache hicolor-icon-theme'
 
-bad=0
+: >not-ok
 say() {
 	echo "$(date +%T) $*"
 }
@@ -42,7 +42,7 @@ verdict() {	# TEXT, what is wrong on stdin
 	if [ -s wrong ]; then
 		say "NOT OK $1"
 		cat wrong
-		bad=$((bad + 1))
+		echo "$1" >>not-ok	# a variable would be lost behind the pipe
 	else
 		say "ok     $1"
 	fi
@@ -177,9 +177,8 @@ inside() {
 	done
 	mount --bind view "$NEW/mnt"
 	within "$NEW" sh -e -c 'cd /mnt
-	    for f in initrd/*; do unmkinitramfs "$f" "${f%%-*}-tree-${f##*/}"; done
+	    for f in initrd/*; do unmkinitramfs "$f" "$f.tree"; rm "$f"; done
 	    for f in man/*; do accessdb "$f" >"$f.txt"; rm "$f"; done'
-	rm view/initrd/initrd.img-*
 	cp -a view/. "$2/"
 	umount "$NEW/mnt"
 	umount view
@@ -352,5 +351,5 @@ for part; do
 	esac
 done
 rm -rf target before oracle
-[ $bad = 0 ] || { say "$bad not ok"; exit 1; }
+[ ! -s not-ok ] || { say "$(wc -l <not-ok) not ok"; exit 1; }
 say "all as it should be"

@@ -35,13 +35,13 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 
-bad=0
+: >not-ok
 verdict() {	# WHAT, differences on stdin
 	sed -n '1,10s/^/      /p' >differences
 	if [ -s differences ]; then
 		echo "    NOT OK: $1"
 		cat differences
-		bad=$((bad + 1))
+		echo "$1" >>not-ok	# a variable would be lost behind the pipe
 	else
 		echo "    ok: $1"
 	fi
@@ -69,7 +69,7 @@ timed() {
 	what=$1
 	shift
 	begin=$(date +%s%N)
-	"$@" || { echo "    NOT OK: $what: status $?"; bad=$((bad + 1)); }
+	"$@" || { echo "    NOT OK: $what: status $?"; echo "$what" >>not-ok; }
 	took=$((($(date +%s%N) - begin) / 100000000))
 	echo "    $what: $((took / 10)).$((took % 10)) s"
 }
@@ -162,5 +162,5 @@ for pair; do
 		done
 	done
 done
-[ $bad = 0 ] || { echo "$bad not ok"; exit 1; }
+[ ! -s not-ok ] || { echo "$(wc -l <not-ok) not ok"; exit 1; }
 echo "all as released"

@@ -84,13 +84,15 @@ mkdir -p desk/usr/lib/x86_64-linux-gnu/glib-2.0 desk/usr/lib/x86_64-linux-gnu/gi
     desk/usr/lib/i386-linux-gnu/glib-2.0 desk/usr/share/glib-2.0/schemas desk/usr/share/mime/packages desk/usr/bin desk/usr/sbin \
     desk/boot desk/usr/share/man desk/usr/share/info desk/usr/share/fonts
 for p in lib/x86_64-linux-gnu/glib-2.0/glib-compile-schemas lib/x86_64-linux-gnu/glib-2.0/gio-querymodules \
-    bin/update-mime-database sbin/update-grub bin/mandb bin/setpriv sbin/update-info-dir; do
+    bin/update-mime-database sbin/update-grub bin/mandb bin/setpriv sbin/update-info-dir bin/systemd-hwdb sbin/update-initramfs; do
 	echo prog >desk/usr/$p
 done
-touch desk/boot/vmlinuz-6.1.0-9-amd64
+mkdir -p desk/usr/lib/udev/hwdb.d desk/usr/lib/modules/6.1.0-9-amd64
+touch desk/boot/vmlinuz-6.1.0-9-amd64 desk/usr/lib/udev/hwdb.d/a.hwdb
 build desk.dray --to desk --triggers debian
 need_status 0
-lists desk.dray grub mandb info mime-database glib-schemas-x86_64-linux-gnu gio-modules-x86_64-linux-gnu
+# the hardware database goes into the initrd, so it comes first
+lists desk.dray udev-hwdb initramfs-6.1.0-9-amd64 grub mandb info mime-database glib-schemas-x86_64-linux-gnu gio-modules-x86_64-linux-gnu
 want_text '  trigger    mandb: /usr/bin/setpriv --reuid man --regid man --init-groups -- /usr/bin/mandb --create --quiet' out
 run "$DRAY" info desk.dray --json
 want_text '"argv":["/usr/sbin/update-grub"],"id":"grub","needs":"root-live"' out
@@ -99,7 +101,7 @@ touch desk/usr/share/mime/mime.cache desk/usr/share/glib-2.0/schemas/gschemas.co
 rm desk/usr/bin/mandb
 build desk.dray --to desk --triggers debian
 need_status 0
-lists desk.dray grub info gio-modules-x86_64-linux-gnu
+lists desk.dray udev-hwdb initramfs-6.1.0-9-amd64 grub info gio-modules-x86_64-linux-gnu
 # none without being asked; the same by a recipe, whose own triggers stand first and replace one of the same name
 build no.dray --to new
 need_status 0
