@@ -336,8 +336,8 @@ meet(struct inst_op *op, struct inst_output *o)
 			return;
 		}
 		op->flags |= INST_OP_OUTPUT;
-		if (op->step == 0 || o->step < op->step)
-			op->step = o->step;	/* not later than what makes it anew */
+		if (op->times == 0 || o->step < op->times)
+			op->times = o->step;	/* not later than what makes it anew: steps.c */
 		o->covered = true;
 	} else if (dray_path_under(op->path, op->len, o->path, o->len)) {
 		if (swap)

@@ -40,8 +40,16 @@ swap_steps(struct inst_planning *pl, const uint32_t *op_of)
 		if (at == DRAY_NONE || it->decision != INST_D_REMOVE || p->ops[at].now.type != DRAY_ABSENT)
 			continue;
 		step = phase_of(pl, it->row);
-		if ((p->ops[at].flags & INST_OP_OUTPUT) != 0 ? step < p->ops[at].step : step > p->ops[at].step)
+		if (step > p->ops[at].step)
 			p->ops[at].step = step;
+	}
+	/* what a trigger makes anew after an earlier step; until here a swap's times say so */
+	for (size_t i = 0; i < p->n_swaps; i++) {
+		struct inst_op *op = &p->ops[i];
+
+		if (op->times != 0 && op->times < op->step)
+			op->step = (uint8_t)op->times;
+		op->times = 0;
 	}
 }
 

@@ -194,7 +194,8 @@ want_status 0
 fresh
 echo old >old/etc/certs/rel
 echo new >new/etc/certs/rel
-cp -p old/etc/certs/rel base/etc/certs/rel
+echo gone >old/etc/certs/gone
+cp -p old/etc/certs/rel old/etc/certs/gone base/etc/certs
 run "$DRAY" build --recipe up.json --key ops.key -o up.dray
 need_status 0
 fresh
@@ -209,6 +210,7 @@ run "$INSTALL" rollback --root root --allow-chroot
 want_status 0
 if [ "$(cat root/log)" = tree ]; then ok 'tree ran again'; else fail "ran again: $(cat root/log)"; fi
 is etc/certs/rel old
+is etc/certs/gone gone
 is etc/place 'here place'
 
 # edited between plan and switch: found before anything is changed
