@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dray/io.h"
 #include "dray/os.h"
 
 #include "installer/files.h"
@@ -29,6 +30,15 @@ inst_write_all(int fd, const void *p, size_t len, struct dray_err *e)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+bool
+inst_reads_back(int fd, const void *p, size_t len, uint64_t at)
+{
+	uint8_t is[64];
+
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);	/* a file system that keeps its pages gives back what it has */
+	return len <= sizeof(is) && dray_pread_whole(fd, is, len, at) && memcmp(is, p, len) == 0;
 }
 
 void

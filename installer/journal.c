@@ -384,15 +384,16 @@ inst_tx_record(struct inst_tx *tx, enum inst_tx_state state, uint32_t arg, struc
 		return -1;
 	memcpy(rec + 48, sum, 16);
 	/* at the end of what counts: a torn record of an earlier cut is written over */
-	do
-		n = pwrite(tx->log, rec, RECORD, at);
-	while (n == -1 && errno == EINTR);
+	while ((n = pwrite(tx->log, rec, RECORD, at)) == -1 && errno == EINTR)
+		;
 	if (n == -1)
 		dray_fail_errno(e, "write the log");
 	else if (n != RECORD)
 		dray_fail(e, DRAY_E_IO, "the log took only %zd of %d bytes", n, RECORD);
 	else if (fdatasync(tx->log) == -1)
 		dray_fail_errno(e, "flush the log");
+	else if (!inst_reads_back(tx->log, rec, RECORD, (uint64_t)at))	/* everything hangs on it */
+		dray_fail(e, DRAY_E_IO, "the log does not hold what was written to it");
 	else
 		goto written;
 	/* it may be on the disk or not: take it back, so that this run and the next agree */
