@@ -12,6 +12,7 @@
 #include "installer/due.h"
 #include "installer/fence.h"
 #include "installer/hook.h"
+#include "installer/hooksd.h"
 #include "installer/kept.h"
 #include "installer/stage.h"
 #include "installer/switch.h"
@@ -65,7 +66,27 @@ finish_pending(struct inst_carry *a, struct dray_err *e)
 	inst_print_paths(&a->f, "changed by somebody else meanwhile; left alone or kept in the stash:", &a->foreign);
 	inst_foreign_free(&a->foreign);
 	/* what is installed may have changed with it */
-	return a->recovered == INST_PENDING_NONE ? 0 : inst_anchor_load(&a->f.st, &a->f.anchor, e);
+	if (a->recovered != INST_PENDING_NONE && inst_anchor_load(&a->f.st, &a->f.anchor, e) != 0)
+		return -1;
+	inst_hooksd_recovered(&a->f, a->recovered, false);
+	return 0;
+}
+
+/* what this run goes from and to, for a hook; in @to what the bundle holds */
+static struct inst_moment
+moment(const struct inst_carry *a, struct inst_installed *to)
+{
+	inst_installed_of(a->f.b, to);
+	return (struct inst_moment){ .plan = a->p, .from = &a->f.anchor.installed, .to = to, .phase = a->f.phase };
+}
+
+static int
+hooks_before(struct inst_carry *a, enum inst_hook_point at, struct dray_err *e)
+{
+	struct inst_installed to;
+	struct inst_moment m = moment(a, &to);
+
+	return inst_hooksd_before(&a->f, at, &m, e);
 }
 
 /* a tree without a state folder gets one only when there is something to do: a refusal leaves no trace */
@@ -194,6 +215,8 @@ inst_carry_plan(struct inst_carry *a, struct dray_err *e)
 
 	if (a->tx != NULL)
 		return inst_phase_refuse(&a->f, a->tx, e);
+	if (hooks_before(a, INST_HOOK_BEFORE_PLAN, e) != 0)
+		return -1;
 	for (;;) {
 		if (inst_front_plan(&a->f, &a->p, e) != 0)
 			return -1;
@@ -307,6 +330,8 @@ carry_out(struct inst_carry *a, const struct inst_installed *to, bool head, bool
 		if (inst_tx_drop(&a->f.st, number, e) != 0)
 			return -1;
 	}
+	if (hooks_before(a, INST_HOOK_BEFORE_COMMIT, e) != 0)
+		return -1;
 	inst_work_begin(&a->f.st, "comparing", 0);
 	if (inst_work_end(&a->f.st, make_ready(a, to, head, e)) != 0)
 		return -1;
@@ -377,8 +402,9 @@ inst_carry_out(struct inst_carry *a, const struct inst_installed *to, bool head,
 	}
 	a->reboot = strcmp(a->f.root, "/") == 0 && inst_touches_boot(a->p->ops, a->p->n_swaps, 0, a->f.step);
 	if (carry_out(a, to, head, &live, e) != 0) {
-		if (!live)
+		if (!live && !a->f.hooks.refused)
 			dray_hint(e, "nothing live was changed");
+		a->f.hooks.begun = a->f.hooks.begun && (!live || e->code == DRAY_E_WENT_BACK);
 		inst_front_record(&a->f, a->tx, e);
 		if (!live)
 			clean_up(a, e);
@@ -417,9 +443,26 @@ say_not_called(const struct inst_carry *a, struct dray_err *e)
 int
 inst_carry_triggers(struct inst_carry *a, struct dray_err *e)
 {
+	struct inst_installed to;
+	struct inst_moment m;
+	int rc;
+
 	if (!a->locked)		/* a tree that never had an upgrade */
 		return 0;
-	return inst_run_due(&a->f, &a->due, e) != 0 || (a->done && say_not_called(a, e) != 0) ? -1 : 0;
+	rc = inst_run_due(&a->f, &a->due, e) != 0 || (a->done && say_not_called(a, e) != 0) ? -1 : 0;
+	if (!a->done || (rc != 0 && e->code == DRAY_E_WENT_BACK))
+		return rc;
+	m = moment(a, &to);
+	m.result = a->tx != NULL && inst_tx_between(a->tx) ? "phase" : "done";
+	inst_hooksd_after(&a->f, INST_HOOK_AFTER_COMMIT, &m);
+	return rc;
+}
+
+int
+inst_carry_error(struct inst_carry *a, const struct dray_err *e)
+{
+	inst_hooksd_failed(&a->f, e);
+	return inst_front_error(&a->f, e);
 }
 
 int

@@ -66,6 +66,9 @@ DRAY_MUST_CHECK int inst_carry_keep(struct inst_carry *a, struct dray_err *e);
 /** inst_touches_boot - does a swap of the steps in (@after, @upto] change what lies in boot? */
 bool inst_touches_boot(const struct inst_op *ops, size_t n_swaps, uint8_t after, uint8_t upto);
 
+/** inst_carry_error - a run has failed: the site's hooks hear of it, and so does the caller. Return: the exit status */
+int inst_carry_error(struct inst_carry *a, const struct dray_err *e);
+
 /** inst_carry_status - the exit status of a run that did not fail, --exit-detail or not */
 int inst_carry_status(const struct inst_carry *a);
 

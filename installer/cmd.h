@@ -14,6 +14,23 @@
 /* a component that no record tells of: of the paths that a base has of it, how many are here; counted up to more than half */
 struct inst_counted { uint32_t here, of; };
 
+enum inst_hook_point {
+	INST_HOOK_BEFORE_PLAN, INST_HOOK_BEFORE_COMMIT, INST_HOOK_AFTER_COMMIT, INST_HOOK_AFTER_ROLLBACK, INST_HOOK_POINTS
+};
+
+struct inst_site_hooks {	/* all of it hooksd.c's */
+	const char *dir;	/* --hooks, or NULL */
+	bool none;		/* --no-hooks */
+	struct dray_err unusable;	/* resume: why there are none, though they are there */
+	bool refused;		/* one of them did, and why it failed is told */
+	bool begun;		/* before-commit was reached, and nothing is told of the end yet */
+	struct inst_hook_file { enum inst_hook_point at; char *path; } *v;	/* as they run */
+	size_t n;
+	struct dray_json *recorded, *told;	/* those that ran; @recorded: up to the switch. NULL: none */
+	size_t bad;		/* behind the switch */
+	struct dray_err why;	/* of the first of them */
+};
+
 /* options and open things of one run */
 struct inst_front {
 	struct tool_common common;
@@ -43,6 +60,7 @@ struct inst_front {
 	struct tool_media media;
 	struct tool_list dirs;		/* --dir */
 	bool allow_chroot;		/* programs of a tree that is not the running system's may be run in it */
+	struct inst_site_hooks hooks;
 	bool no_triggers;		/* what has to be run waits */
 	bool listing;			/* stdout is a list for other programs: words go to stderr */
 	bool told;			/* the failure is in the JSON document that was printed already */
@@ -98,6 +116,9 @@ void inst_say_torn(const struct inst_front *f);
 	{ .name = "state", .kind = TOOL_TEXT, .out = &(f).state, .arg = "DIR", \
 	    .help = "state folder beneath the root" }
 #define INST_OPTS_TRIGGERS(f) \
+	{ .name = "hooks", .kind = TOOL_TEXT, .out = &(f).hooks.dir, .arg = "DIR", \
+	    .help = "the site's own programs (default: /etc/dray/hooks.d)" }, \
+	{ .name = "no-hooks", .kind = TOOL_FLAG, .out = &(f).hooks.none, .help = "run none of them" }, \
 	{ .name = "allow-chroot", .kind = TOOL_FLAG, .out = &(f).allow_chroot, \
 	    .help = "with --root: programs of that tree may be run, as root, in a chroot" }, \
 	{ .name = "no-triggers", .kind = TOOL_FLAG, .out = &(f).no_triggers, \
@@ -169,6 +190,8 @@ void inst_components_record(const struct dray_desc *d, uint64_t absent, struct i
 /* report.c */
 const char *inst_note_name(enum inst_note_kind kind);
 void inst_report_text(const struct inst_front *f, const struct inst_plan *p);
+/** inst_report_counts - the numbers of paths, into the empty object @c */
+void inst_report_counts(const struct inst_plan *p, struct dray_json *c);
 void inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct dray_json *o);
 /** inst_report_notes - what was left alone, parked or refused, and why */
 void inst_report_notes(const struct inst_front *f, const struct inst_plan *p);
@@ -232,7 +255,7 @@ DRAY_MUST_CHECK int inst_log_paths(struct inst_front *f, uint64_t number, struct
 DRAY_MUST_CHECK int inst_export(struct inst_front *f, const char *path, struct dray_err *e);
 
 /* restart.c: status --needs-restart */
-DRAY_MUST_CHECK int inst_restart(struct inst_front *f, struct dray_err *e);
+DRAY_MUST_CHECK int inst_restart(struct inst_front *f, bool *advised, struct dray_err *e);
 
 /* cmd_*.c */
 int inst_cmd_plan(int argc, char **argv, const struct tool_cmd *self);

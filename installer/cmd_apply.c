@@ -119,8 +119,8 @@ inst_cmd_apply(int argc, char **argv, const struct tool_cmd *self)
 	a.f.bundle = operand[0];
 	a.rules = true;
 	tool_signals();
-	inst_fence(&a.f, INST_NEEDS_PROGRAMS, NULL);
-	rc = inst_carry_id_ok(&a, &e) == 0 && inst_policy_read(&a.f, &e) == 0 && run(&a, &e) == 0 ? inst_carry_status(&a) : inst_front_error(&a.f, &e);
+	rc = inst_carry_id_ok(&a, &e) == 0 && inst_fence_programs(&a.f, &e) == 0 && inst_policy_read(&a.f, &e) == 0 &&
+	    run(&a, &e) == 0 ? inst_carry_status(&a) : inst_carry_error(&a, &e);
 	inst_carry_close(&a);
 	return rc;
 }

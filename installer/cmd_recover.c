@@ -11,6 +11,7 @@
 
 #include "installer/cmd.h"
 #include "installer/fence.h"
+#include "installer/hooksd.h"
 #include "installer/switch.h"
 #include "installer/tree.h"
 
@@ -62,6 +63,7 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct inst_r
 	struct inst_tx *between = NULL;
 	const char *what;
 	bool there;
+	int r;
 
 	if (inst_front_existing(f, &there, e) != 0 || inst_fence_seal(f, false, e) != 0)
 		return -1;
@@ -88,7 +90,9 @@ resume(struct inst_front *f, bool back, struct inst_foreign *kept, struct inst_r
 		inst_say(f, "%s; it is finished now, %s", what, strcmp(result_word(did, back), "back") == 0 ?
 		    "back to the old state" : "in the new state");
 	inst_print_paths(f, "changed by somebody else meanwhile; kept in the stash:", kept);
-	if (there && inst_run_due(f, due, e) != 0)
+	r = there ? inst_run_due(f, due, e) : 0;
+	inst_hooksd_recovered(f, did, back);
+	if (r != 0)
 		return -1;
 	if (there)
 		inst_due_say(f);
@@ -119,8 +123,10 @@ inst_cmd_resume(int argc, char **argv, const struct tool_cmd *self)
 	if (back)
 		inst_run_option(&f.run, "back");
 	tool_signals();
-	inst_fence(&f, INST_NEEDS_PROGRAMS, NULL);
-	rc = resume(&f, back, &kept, &due, &e);
+	if ((rc = inst_hooksd_load_soft(&f, &e)) == 0) {
+		inst_fence(&f, INST_NEEDS_PROGRAMS, NULL);
+		rc = resume(&f, back, &kept, &due, &e);
+	}
 	inst_say_torn(&f);
 	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
 	inst_foreign_free(&kept);
@@ -272,7 +278,7 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct inst_run_due *d
 	struct inst_installed from;
 	enum inst_pending did = INST_PENDING_NONE;
 	bool there;
-	int rc = -1;
+	int rc = -1, r;
 
 	if (inst_front_existing(f, &there, e) != 0 || inst_fence_seal(f, false, e) != 0)
 		goto out;
@@ -307,7 +313,10 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct inst_run_due *d
 			dray_hint(e, "nothing live was changed");
 			goto out;
 		}
+		if (inst_hooksd_before(f, INST_HOOK_BEFORE_COMMIT, &(struct inst_moment){ .from = &tx->to, .to = &from }, e) != 0)
+			goto out;
 		if (inst_undo(&f->st, tx, kept, e) != 0) {
+			f->hooks.begun = tx->state != INST_TX_UNDO && tx->state != INST_TX_UNDONE;
 			hint_resume(f, tx, e);
 			if (tx->state == INST_TX_UNDO || tx->state == INST_TX_UNDONE)
 				inst_front_record(f, tx, e);
@@ -319,7 +328,9 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct inst_run_due *d
 	else
 		inst_say(f, "%s is back in the state before the upgrade", f->root);
 	inst_print_paths(f, "changed since the upgrade; kept in the stash:", kept);
-	if (inst_run_due(f, due, e) != 0)
+	r = inst_run_due(f, due, e);
+	inst_hooksd_after(f, INST_HOOK_AFTER_ROLLBACK, &(struct inst_moment){ .to = &from, .result = "back" });
+	if (r != 0)
 		goto out;
 	inst_due_say(f);
 	inst_say_command(f, "next", "status", NULL);
@@ -346,8 +357,8 @@ inst_cmd_rollback(int argc, char **argv, const struct tool_cmd *self)
 	if ((rc = tool_parse(argc, argv, self, opts, &f.common, 0, 0, NULL, &n)) != -1)
 		return rc;
 	tool_signals();
-	inst_fence(&f, INST_NEEDS_PROGRAMS, NULL);
-	rc = rollback(&f, &kept, &due, &e);
+	if ((rc = inst_fence_programs(&f, &e) == 0 ? rollback(&f, &kept, &due, &e) : -1) != 0)
+		inst_hooksd_failed(&f, &e);
 	inst_say_torn(&f);
 	rc = rc == 0 ? 0 : inst_front_error(&f, &e);
 	inst_foreign_free(&kept);

@@ -250,9 +250,15 @@ inst_cmd_repair(int argc, char **argv, const struct tool_cmd *self)
 	r.a.f.paths = operand + 1;
 	r.a.f.n_paths = n - 1;
 	tool_signals();
-	inst_fence(&r.a.f, r.dry_run ? INST_NEEDS_NOTHING : INST_NEEDS_PROGRAMS, NULL);
-	rc = inst_carry_id_ok(&r.a, &e) == 0 && (r.dry_run ? plan_only(&r, &e) : repair(&r, &e)) == 0 ?
-	    r.dry_run ? 0 : inst_carry_status(&r.a) : inst_front_error(&r.a.f, &e);
+	if (inst_carry_id_ok(&r.a, &e) != 0)
+		rc = -1;
+	else if (r.dry_run) {
+		inst_fence(&r.a.f, INST_NEEDS_NOTHING, NULL);
+		rc = plan_only(&r, &e);
+	} else {
+		rc = inst_fence_programs(&r.a.f, &e) == 0 && repair(&r, &e) == 0 ? 0 : -1;
+	}
+	rc = rc != 0 ? inst_carry_error(&r.a, &e) : r.dry_run ? 0 : inst_carry_status(&r.a);
 	inst_carry_close(&r.a);
 	inst_check_free(&r.c);
 	free(r.chosen);

@@ -321,7 +321,7 @@ out:
 
 /* the one thing that was asked for */
 static int
-look(struct inst_front *f, const struct asked *a, struct dray_err *e)
+look(struct inst_front *f, const struct asked *a, bool *advised, struct dray_err *e)
 {
 	if ((a->log || a->paths != 0) + (a->export != NULL) + a->restart > 1) {
 		dray_fail(e, DRAY_E_USAGE, "--log, --export and --needs-restart do not go together");
@@ -335,7 +335,7 @@ look(struct inst_front *f, const struct asked *a, struct dray_err *e)
 		return inst_log_paths(f, a->paths, e);
 	if (a->export != NULL)
 		return inst_export(f, a->export, e);
-	return a->restart ? inst_restart(f, e) : inst_log(f, e);
+	return a->restart ? inst_restart(f, advised, e) : inst_log(f, e);
 }
 
 int
@@ -355,6 +355,7 @@ inst_cmd_status(int argc, char **argv, const struct tool_cmd *self)
 		{ .name = NULL }
 	};
 	struct dray_err e = { .code = DRAY_OK };
+	bool advised = false;	/* to restart processes */
 	char *folder = NULL;
 	size_t n;
 	int rc;
@@ -368,7 +369,7 @@ inst_cmd_status(int argc, char **argv, const struct tool_cmd *self)
 	}
 	inst_fence(&f, INST_NEEDS_NOTHING, folder);
 	free(folder);
-	rc = look(&f, &a, &e) == 0 ? 0 : inst_front_error(&f, &e);
+	rc = look(&f, &a, &advised, &e) == 0 ? (advised && f.common.exit_detail ? 11 : 0) : inst_front_error(&f, &e);
 	inst_front_close(&f);
 	return rc;
 }

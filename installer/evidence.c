@@ -19,6 +19,7 @@
 
 #define RUN "run"
 #define NAMES_MAX (16u * 1024u)	/* bytes of paths named in a record; all of them are counted */
+#define HOOKS_MAX (16u * 1024u)	/* bytes of what hooks said */
 
 static const char *const end_name[] = { [INST_END_DONE] = "done", [INST_END_BACK] = "back",
 	[INST_END_FORGOTTEN] = "forgotten", [INST_END_FORGOTTEN_ALL] = "forgotten-all" };
@@ -279,6 +280,32 @@ read_run(const struct inst_tx *tx, struct dray_json **o, uint64_t *before, struc
 	return 0;
 }
 
+/* what the site's hooks said, as far as it fits; its end where it does not */
+static void
+set_hooks(struct dray_json *o, const struct dray_json *hooks)
+{
+	struct dray_json *a = dray_json_set_arr(o, "hooks"), *one;
+	size_t n = dray_json_count(hooks), each = HOOKS_MAX / (n + 1), len;
+	struct dray_err ignored;
+	const char *s;
+
+	for (size_t i = 0; i < n; i++) {
+		static const char *const keys[] = { "point", "hook", "result", "output" };
+
+		one = dray_json_push_obj(a);
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+			if (dray_json_str(dray_json_at(hooks, i), keys[k], &s, &len, "", &ignored) != 0)
+				continue;
+			if (len > each) {	/* a whole character begins there */
+				s += len - each;
+				while (((unsigned char)*s & 0xc0) == 0x80)
+					s++;
+			}
+			dray_json_set_str(one, keys[k], s);
+		}
+	}
+}
+
 /* what every record has; @exit: of the run that writes it */
 static struct dray_json *
 new_record(const struct inst_state *s, const char *ended, enum dray_code code, const char *why)
@@ -298,6 +325,9 @@ new_record(const struct inst_state *s, const char *ended, enum dray_code code, c
 	set_time(o, "began", s->run->began);
 	dray_json_set_int(o, "milliseconds", inst_steady_ms() - s->run->began_ms);
 	set_options(o, s->run);
+	if (s->run->hooks != NULL)
+		set_hooks(o, s->run->hooks);
+	s->run->hooks = NULL;
 	return o;
 }
 
@@ -413,6 +443,18 @@ inst_evidence_trigger(const struct inst_state *s, const char *id, const struct i
 		dray_json_set_str(t, "output", r->output);
 	if (r != NULL)
 		dray_json_set_int(t, "milliseconds", r->ms);
+	rc = inst_chain_append(s, o, NULL, a, e);
+	dray_json_free(o);
+	return rc != 0 ? -1 : inst_anchor_save(s, a, e);
+}
+
+int
+inst_evidence_hooks(const struct inst_state *s, const struct dray_err *why, struct inst_anchor *a, struct dray_err *e)
+{
+	struct dray_json *o = new_record(s, "hooks", why != NULL ? why->code : DRAY_OK, why != NULL ? why->text : NULL);
+	int rc;
+
+	inst_installed_json(o, "installed", &a->installed);
 	rc = inst_chain_append(s, o, NULL, a, e);
 	dray_json_free(o);
 	return rc != 0 ? -1 : inst_anchor_save(s, a, e);

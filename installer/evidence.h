@@ -18,6 +18,7 @@ struct inst_run {		/* the running command, as its records tell it */
 	uint64_t allow_downgrade;	/* counter of an older release that is accepted; 0: none is */
 	enum dray_code code;	/* what the run will exit with, when that is known before its end */
 	char why[400];
+	const struct dray_json *hooks;	/* site hooks that ran since the last record; borrowed; NULL: none */
 	bool torn;		/* the newest record was not the one the anchor names: the next one says so for good */
 };
 
@@ -52,6 +53,10 @@ DRAY_MUST_CHECK int inst_evidence_failed(const struct inst_state *s, const struc
 struct inst_trigger_end;
 DRAY_MUST_CHECK int inst_evidence_trigger(const struct inst_state *s, const char *id, const struct inst_trigger_end *r,
     struct inst_anchor *a, struct dray_err *e);
+
+/** inst_evidence_hooks - those of s->run have run behind the end; @why: of the first that failed, or NULL; the anchor is saved */
+DRAY_MUST_CHECK int inst_evidence_hooks(const struct inst_state *s, const struct dray_err *why, struct inst_anchor *a,
+    struct dray_err *e);
 
 /* chain.c: the records on the disk */
 #define INST_CHAIN_DIR "evidence"

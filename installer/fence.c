@@ -9,6 +9,7 @@
 
 #include "installer/due.h"
 #include "installer/fence.h"
+#include "installer/hooksd.h"
 #include "installer/run_trigger.h"
 #include "installer/runner.h"
 #include "installer/validate.h"
@@ -37,6 +38,15 @@ inst_fence(const struct inst_front *f, enum inst_needs needs, const char *folder
 	if (folder != NULL)
 		beneath[n++] = folder;
 	up = os_fence(beneath, n);
+}
+
+int
+inst_fence_programs(struct inst_front *f, struct dray_err *e)
+{
+	if (inst_hooksd_load(f, e) != 0)
+		return -1;
+	inst_fence(f, INST_NEEDS_PROGRAMS, NULL);
+	return 0;
 }
 
 void

@@ -18,6 +18,8 @@ enum inst_needs {
  * @folder: another one in which it writes a file, or NULL
  */
 void inst_fence(const struct inst_front *f, enum inst_needs needs, const char *folder);
+/** inst_fence_programs - the same with NEEDS_PROGRAMS, the site's hooks found first; DRAY_E_SYSTEM, DRAY_E_USAGE: of these */
+DRAY_MUST_CHECK int inst_fence_programs(struct inst_front *f, struct dray_err *e);
 /** inst_fence_only - for what works on no tree: @folder is all it may write to, or NULL */
 void inst_fence_only(const char *folder);
 

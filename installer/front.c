@@ -19,6 +19,7 @@
 
 #include "installer/cmd.h"
 #include "installer/decisions.h"
+#include "installer/hooksd.h"
 #include "installer/runner.h"
 #include "installer/stash_room.h"
 
@@ -66,6 +67,7 @@ inst_front_close(struct inst_front *f)
 	dray_policy_free(&f->policy.rules);
 	free(f->policy.texts);
 	free(f->policy.decided);
+	inst_hooksd_free(f);
 	inst_state_close(&f->st);
 	inst_runner_end();
 }

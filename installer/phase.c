@@ -10,6 +10,7 @@
 
 #include "installer/carry.h"
 #include "installer/swap.h"
+#include "installer/hooksd.h"
 
 static int
 no_such_phase(const struct inst_front *f, struct dray_err *e)
@@ -197,7 +198,11 @@ inst_carry_go_on(struct inst_carry *a, struct dray_err *e)
 		return -1;
 	if (tool_signal_seen() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
+	if (inst_hooksd_before(&a->f, INST_HOOK_BEFORE_COMMIT, &(struct inst_moment){ .from = &tx->from, .to = &tx->to,
+	    .phase = a->f.phase }, e) != 0)
+		return -1;
 	if (inst_commit(&a->f.st, tx, a->f.step, &a->foreign, e) != 0) {
+		a->f.hooks.begun = e->code == DRAY_E_WENT_BACK || (tx->state == INST_TX_DONE && tx->done == done);
 		if (e->code != DRAY_E_WENT_BACK && tx->state == INST_TX_DONE && tx->done == done)
 			dray_hint(e, "nothing live was changed by this phase");
 		inst_front_record(&a->f, tx, e);

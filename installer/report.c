@@ -327,22 +327,8 @@ inst_report_text(const struct inst_front *f, const struct inst_plan *p)
 }
 
 void
-inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct dray_json *o)
+inst_report_counts(const struct inst_plan *p, struct dray_json *c)
 {
-	const struct dray_desc *d = dray_bundle_desc(f->b);
-	struct dray_json *c, *a, *n;
-	char hex[65];
-
-	dray_json_set_str(o, "bundle_id", dray_hex(dray_bundle_id(f->b), 32, hex));
-	dray_json_set_str(o, "product", d->product);
-	dray_json_set_str(o, "version", d->version);
-	dray_json_set_int(o, "counter", (int64_t)d->counter);
-	if (d->eol != 0)
-		dray_json_set_int(o, "eol", (int64_t)d->eol);
-	dray_json_set_bool(o, "partial", p->partial);
-	if (!p->partial)
-		dray_json_set_str(o, "plan_id", dray_hex(p->id, 32, hex));
-	c = dray_json_set_obj(o, "paths");
 	dray_json_set_int(c, "touched", (int64_t)p->touched);
 	dray_json_set_int(c, "already", (int64_t)p->already);
 	dray_json_set_int(c, "added", (int64_t)p->added);
@@ -356,6 +342,25 @@ inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct d
 	dray_json_set_int(c, "conflicts", (int64_t)p->conflicts);
 	dray_json_set_int(c, "blocked", (int64_t)p->blocked);
 	dray_json_set_int(c, "unmatched", (int64_t)p->unmatched);
+}
+
+void
+inst_report_json(const struct inst_front *f, const struct inst_plan *p, struct dray_json *o)
+{
+	const struct dray_desc *d = dray_bundle_desc(f->b);
+	struct dray_json *a, *n;
+	char hex[65];
+
+	dray_json_set_str(o, "bundle_id", dray_hex(dray_bundle_id(f->b), 32, hex));
+	dray_json_set_str(o, "product", d->product);
+	dray_json_set_str(o, "version", d->version);
+	dray_json_set_int(o, "counter", (int64_t)d->counter);
+	if (d->eol != 0)
+		dray_json_set_int(o, "eol", (int64_t)d->eol);
+	dray_json_set_bool(o, "partial", p->partial);
+	if (!p->partial)
+		dray_json_set_str(o, "plan_id", dray_hex(p->id, 32, hex));
+	inst_report_counts(p, dray_json_set_obj(o, "paths"));
 	a = dray_json_set_arr(o, "bases");
 	for (size_t i = 0; i < d->n_bases; i++) {
 		n = dray_json_push_obj(a);

@@ -77,9 +77,9 @@ say(const char *text)
 static int
 run_resume(const char *state, int (*resume)(int argc, char **argv))
 {
-	/* what triggers run may need /proc, devices, other file systems: they wait for the boot */
-	char name[] = "dray-install", verb[] = "resume", option[] = "--state", later[] = "--no-triggers";
-	char *own = strdup(state), *args[] = { name, verb, later, option, own, NULL };
+	/* what triggers run may need /proc, devices, other file systems: they wait for the boot. So may hooks, which do not */
+	char name[] = "dray-install", verb[] = "resume", option[] = "--state", later[] = "--no-triggers", never[] = "--no-hooks";
+	char *own = strdup(state), *args[] = { name, verb, later, never, option, own, NULL };
 	pid_t child, got;
 	int status = 0;
 
@@ -89,7 +89,7 @@ run_resume(const char *state, int (*resume)(int argc, char **argv))
 		return 1;
 	}
 	if (child == 0)
-		_exit(resume(5, args));
+		_exit(resume(6, args));
 	free(own);
 	do
 		got = waitpid(-1, &status, 0);

@@ -370,7 +370,7 @@ look_close(struct look *l)
 }
 
 int
-inst_restart(struct inst_front *f, struct dray_err *e)
+inst_restart(struct inst_front *f, bool *advised, struct dray_err *e)
 {
 	struct dray_json *o = NULL;
 	struct look l;
@@ -385,6 +385,7 @@ inst_restart(struct inst_front *f, struct dray_err *e)
 	}
 	if (look_all(&l, e) != 0)
 		goto out;
+	*advised = l.processes > 0;
 	if (o != NULL) {
 		dray_json_set_int(o, "unread", (int64_t)l.unread);
 		rc = tool_json(o, e) == 0 ? 0 : -1;

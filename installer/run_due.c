@@ -12,6 +12,7 @@
 
 #include "installer/cmd.h"
 #include "installer/due.h"
+#include "installer/hooksd.h"
 #include "installer/run_trigger.h"
 #include "installer/switch.h"
 
@@ -254,7 +255,7 @@ inst_run_due_end(const struct inst_front *f, const struct inst_run_due *r, struc
 	char *again;
 
 	if (r->bad == 0)
-		return 0;
+		return inst_hooksd_end(f, e);
 	*e = r->why;
 	if (r->bad > 1)
 		dray_wrap(e, "%zu triggers failed; the first", r->bad);
@@ -283,6 +284,7 @@ inst_run_due_json(struct inst_front *f, const struct inst_run_due *r, struct dra
 			inst_due_json(a, dray_json_at(list, i));
 		dray_json_free(list);
 	}
+	inst_hooksd_json(f, o);
 	if (rc != 0)
 		inst_json_error(f, o, e);
 	return rc;

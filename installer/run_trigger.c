@@ -14,8 +14,8 @@
 #include "installer/runner.h"
 
 /* line by line: what a program of the tree says goes to a terminal */
-static char *
-printable(const struct inst_ran *ran)
+char *
+inst_ran_printable(const struct inst_ran *ran)
 {
 	size_t cap = DRAY_QUOTE_CAP(ran->len) + 1, at = 0;
 	char *out = malloc(cap);
@@ -122,7 +122,7 @@ inst_trigger_run(const struct dray_json *t, bool other, struct inst_trigger_end 
 		r->code = DRAY_E_TRIGGER;
 		snprintf(r->why, sizeof(r->why), "%s", inst_ran_text(&ran, how));
 	}
-	if ((r->output = printable(&ran)) == NULL)
+	if ((r->output = inst_ran_printable(&ran)) == NULL)
 		dray_fail(e, DRAY_E_IO, "out of memory");
 	else
 		rc = 0;

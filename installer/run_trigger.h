@@ -17,6 +17,10 @@ struct inst_trigger_end {
 	char *output;		/* the end of what it said: printable UTF-8 with line feeds; never NULL */
 };
 
+struct inst_ran;
+/** inst_ran_printable - what a program said, line by line, for a terminal; malloc'ed, NULL: no memory */
+char *inst_ran_printable(const struct inst_ran *ran);
+
 /** inst_trigger_allow - that one may be run later; before the runner is sealed */
 int inst_trigger_allow(const struct dray_json *t, struct dray_err *e);
 

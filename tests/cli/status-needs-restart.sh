@@ -38,6 +38,12 @@ want_text "process $removed (root/lib/x/removed 60) still uses:" out
 want_text '  lib/x/removed' out
 no_text "process $stays " out
 want_text 'next: restart them, or reboot' out
+run "$INSTALL" status --root root --needs-restart --exit-detail
+want_status 11
+run "$INSTALL" status --root root --needs-restart --exit-detail --json
+want_status 11
+run "$INSTALL" status --root root --exit-detail
+want_status 0
 restart --json
 want_text "{\"command\":\"root/bin/changes 60\",\"pid\":$changes,\"uses\":[\"bin/changes\"]}" out
 no_text "\"pid\":$stays," out
@@ -64,6 +70,8 @@ mkdir -p other/var/lib
 run "$INSTALL" status --root other --needs-restart
 want_status 0
 want_text 'nothing to restart' out
+run "$INSTALL" status --root other --needs-restart --exit-detail
+want_status 0
 
 # without /proc it is not known, and that is no "none"
 if is_root && [ -z "${SAN:-}" ] && unshare -m true 2>/dev/null; then
