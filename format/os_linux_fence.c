@@ -96,6 +96,7 @@ put(struct program *p, struct sock_filter one)
 	p->v[p->n++] = one;
 }
 
+#ifndef SANITIZED
 /* @number with @bit in argument @arg is refused, or (@without) the one that lacks it */
 static void
 put_bit(struct program *p, unsigned number, unsigned arg, unsigned bit, bool without)
@@ -106,6 +107,7 @@ put_bit(struct program *p, unsigned number, unsigned arg, unsigned bit, bool wit
 	put(p, (struct sock_filter)REFUSE(EPERM));
 	put(p, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
 }
+#endif
 
 /*
  * A refused call fails with EPERM: a library may try one and do without, and a run that was killed for it in the middle of a
