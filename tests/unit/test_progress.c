@@ -234,6 +234,28 @@ a_terminal_gets_one_line_that_is_gone_in_the_end(void)
 	CHECK_HAS(err, "\rstaging: 99 % (2.0 kB of 2.0 kB), 100 bytes/s\033[K\r\033[K");
 }
 
+static void
+a_slow_line_gets_few_words_once_a_second(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+
+	tool_clock = fake;
+	catch_begin();
+	tool_progress_begin(&p, &c, "staging", 0);
+	p.live = p.slow = true;
+	for (uint64_t i = 0; i <= 2000; i++, clock_ms += 10)
+		tool_progress_at(&p, i, 2000);
+	tool_progress_end(&p, true);
+	catch_end();
+	/* phase of 20 s */
+	CHECK_EQ(count(err, "\rstaging: ") <= 21, 1);
+	CHECK_EQ(count(err, "\rstaging: ") >= 18, 1);
+	CHECK_EQ(count(err, "bytes"), 0);
+	CHECK_EQ(count(err, "B/s"), 0);
+	CHECK_HAS(err, " s left\033[K");
+}
+
 /* @n phases of @each_ms, one behind the other, each reporting every 10 ms; what of it a terminal gets */
 static void
 play_short(unsigned n, int64_t each_ms)
@@ -363,6 +385,7 @@ main(void)
 	RUN(without_a_terminal_a_slow_phase_gets_a_line_in_30_seconds);
 	RUN(a_terminal_gets_one_line_that_is_gone_in_the_end);
 	RUN(a_terminal_is_never_silent_for_a_second_over_short_phases);
+	RUN(a_slow_line_gets_few_words_once_a_second);
 	RUN(a_live_line_is_taken_away_before_an_error);
 	RUN(workers_may_report_at_the_same_time);
 	RUN(a_step_that_reports_nothing_shows_life);
