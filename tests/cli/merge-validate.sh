@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 key
 
-mkdir -p old/etc old/bin old/var/lib old/dev old/tmp
+mkdir -p old/etc old/bin old/var/lib old/dev old/seen
 for f in etc/good etc/bad etc/plain; do seq 1 30 >old/$f; done
 # a shell of its own and some more, as the programs of a tree are run in it
 for name in sh mkdir rm setsid sleep; do
@@ -20,7 +20,7 @@ while read -r line; do
 	bad) echo "$2: line bad is wrong" >&2 && exit 3 ;;
 	hang)
 		( while :; do read -r none; done ) &
-		echo yes >/tmp/hangs
+		echo yes >/seen/hangs
 		while :; do :; done
 		;;
 	litter)		# as cap_mkdb does, and worse
@@ -32,7 +32,7 @@ while read -r line; do
 	esac
 done <"$2"
 echo changed >>"$2"		# which must not go live
-echo "$1 $0" >>/tmp/asked
+echo "$1 $0" >>/seen/asked
 exit 0
 P
 chmod 755 old/bin/check
@@ -65,10 +65,10 @@ want_status 20
 want_text 'etc/bad fails its check (/bin/check -t %f, exit status 3): '
 want_text '/check/bad: line bad is wrong'
 want_text 'nothing was changed; decide with --policy'
-rm root/tmp/asked
-touch -d @1700000000 root/tmp
-tree_seen root | grep -v -e var/lib/dray -e '^./tmp|' >now
-grep -v '^./tmp|' snap >snap2
+rm root/seen/asked
+touch -d @1700000000 root/seen
+tree_seen root | grep -v -e var/lib/dray -e '^./seen|' >now
+grep -v '^./seen|' snap >snap2
 want_same snap2 now
 run "$INSTALL" status --root root
 want_status 0
@@ -79,7 +79,7 @@ run "$INSTALL" apply up.dray --root root --keyring ops.pub --policy check.policy
 want_status 0
 want_text '  etc/good: passed its check' out
 want_text '  etc/plain: not checked: no such program here' out
-want_text '-t /bin/check' root/tmp/asked
+want_text '-t /bin/check' root/seen/asked
 for f in good plain; do
 	sed 's/^1$/one/' new/etc/$f >want
 	want_same want root/etc/$f
@@ -87,7 +87,7 @@ done
 run "$INSTALL" status --root root --log --json
 want_text '"check":"passed","path":"etc/good"' out
 [ -z "$(find root/var/lib/dray -name check)" ] && ok 'nothing is left of it' || fail 'a folder of checks is left'
-rm root/tmp/asked
+rm root/seen/asked
 run "$INSTALL" rollback --root root
 want_status 0
 # processes in the tree: all that a check has started, whatever number it has in a namespace of its own
@@ -105,7 +105,7 @@ end_all() {
 	for p in $(inside); do kill -KILL "$p" 2>/dev/null; done
 }
 # what a check leaves beside its copy, or in its place, goes with it, and so does what it has started
-touch -r root/tmp tmp.time
+touch -r root/seen tmp.time
 sed -i 's/^5$/litter/' root/etc/good
 sed -i 's/^5$/litter/' root/etc/plain
 printf '%s\n' 'etc/bad mine' 'etc/* merge validate "/bin/check -t %f"' >litter.policy
@@ -120,20 +120,20 @@ if unshare -mpni true 2>/dev/null; then gone; fi
 end_all
 run "$INSTALL" rollback --root root
 want_status 0
-touch -r tmp.time root/tmp
+touch -r tmp.time root/seen
 # killed in a check: nothing live was changed, and the next run cleans up
 sed -i 's/^litter$/hang/' root/etc/good
 cp -a root hanging
 "$INSTALL" apply up.dray --root root --keyring ops.pub --policy check.policy --allow-chroot >out 2>err </dev/null &
 pid=$!
-until [ -s root/tmp/hangs ]; do
+until [ -s root/seen/hangs ]; do
 	kill -0 $pid 2>/dev/null || break
 done
 kill -KILL $pid
 wait $pid 2>/dev/null
 end_all
 [ -n "$(find root/var/lib/dray -name check)" ] && ok 'it was in a check' || fail 'it was in no check'
-rm root/tmp/hangs && touch -r hanging/tmp root/tmp
+rm root/seen/hangs && touch -r hanging/seen root/seen
 run "$INSTALL" resume --root root
 want_status 0
 [ -z "$(find root/var/lib/dray -name check)" ] && ok 'nothing is left of it' || fail 'a folder of checks is left'
@@ -141,7 +141,7 @@ same_tree hanging root
 # a signal ends a check that hangs, and all that it has started
 "$INSTALL" apply up.dray --root root --keyring ops.pub --policy check.policy --allow-chroot >out 2>err </dev/null &
 pid=$!
-until [ -s root/tmp/hangs ]; do
+until [ -s root/seen/hangs ]; do
 	kill -0 $pid 2>/dev/null || break
 done
 kill -TERM $pid
