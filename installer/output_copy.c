@@ -46,7 +46,7 @@ copy_bytes(struct copying *c, int from, int to, uint64_t size, struct dray_err *
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n == 0 ? dray_fail(e, DRAY_E_DRIFT, "it became shorter meanwhile") : dray_fail_errno(e, "read");
+			return n == 0 ? dray_fail(e, DRAY_E_DRIFT, "changed since the plan") : dray_fail_errno(e, "read");
 		if (inst_sparse_put(to, c->buf, (size_t)n, at, size, e) != 0 || inst_stage_stopped(c->s, e) != 0)
 			return -1;
 		at += (uint64_t)n;
@@ -186,7 +186,7 @@ copy_object(struct copying *c, int dir, const char *leaf, int to_dir, const char
 	if (os_stat_at(dir, leaf, &st) != 0)
 		return dray_fail_errno(e, "look at it");
 	if (st.mount_root)
-		return dray_fail(e, DRAY_E_DRIFT, "something was mounted on it meanwhile");
+		return dray_fail(e, DRAY_E_DRIFT, "changed since the plan");
 	switch (st.mode & S_IFMT) {
 	case S_IFDIR:
 		return copy_dir(c, dir, leaf, &st, to_dir, to_leaf, depth, e);
@@ -196,7 +196,7 @@ copy_object(struct copying *c, int dir, const char *leaf, int to_dir, const char
 		r = copy_link(c, &st, to_dir, to_leaf, e);
 		return r == 0 ? copy_file(c, dir, leaf, &st, to_dir, to_leaf, e) : r > 0 ? 0 : -1;
 	default:
-		return dray_fail(e, DRAY_E_DRIFT, "it became something else meanwhile");
+		return dray_fail(e, DRAY_E_DRIFT, "changed since the plan");
 	}
 }
 
