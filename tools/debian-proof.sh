@@ -140,7 +140,7 @@ by_hand() {
 	set -f
 	# shellcheck disable=SC2046 # a list of patterns, for find
 	(cd "$1" && find . $(sed 's|.*|-o -path ./&|; 1s/^-o //' ../made-there) | sort -r | while IFS= read -r p; do
-		if [ -d "$p" ]; then rm -rf "$p"/*; else rm -rf "$p"; fi
+		if [ -d "$p" ]; then rm -rf "${p:?}"/*; else rm -rf "$p"; fi
 	done)
 	set +f
 	rm -rf "$1"/var/cache/man/* "$1"/var/cache/fontconfig/* "$1"/var/cache/ldconfig/*
@@ -206,16 +206,19 @@ is_system() {
 		[ -s "$f" ] || echo "missing: $f"
 	done | verdict "$3: caches of ldconfig and fontconfig are there"
 }
-# is_old TREE WANTED TEXT - to the nanosecond
+# is_old TREE WANTED TEXT - to the nanosecond, but for the time of the folder where programs had files on the way
 is_old() {
 	rsync -n -aHAX --checksum --modify-window=-1 --delete --itemize-changes --exclude=/var/lib/dray "$2/" "$1/" 2>&1 |
-	    verdict "$3: the old system, bit for bit"
+	    grep -v '^\.d\.\.t\.*  *var/tmp/$' | verdict "$3: the old system, bit for bit"
 }
 
 fresh() {	# as PART is about: target, and what it was
 	rm -rf target before
 	cp -a "$OLD" target
-	[ "$1" = plain ] || localize target
+	was=$OLD
+	[ "$1" != plain ] || return 0
+	localize target
+	was=before
 	cp -a target before
 }
 install() {	# TEXT WANTED-STATUS ARG...
@@ -259,7 +262,7 @@ do_plain() {
 	install "plain: upgrade with all triggers" 0 $apply
 	is_system target "$NEW" plain
 	install "plain: rollback" 0 rollback --allow-chroot
-	is_old target before plain
+	is_old target "$was" plain
 }
 
 oracle() {
@@ -275,7 +278,7 @@ do_local() {
 	install "local: upgrade with all triggers" 0 $apply
 	is_system target oracle local
 	install "local: rollback" 0 rollback --allow-chroot
-	is_old target before local
+	is_old target "$was" local
 }
 
 # killed PROGRAM SECONDS ARG... - the run, killed so long after that program was begun; 1: it ended before
@@ -314,14 +317,14 @@ EOF
 	install "kill: resumed" 0 resume --allow-chroot
 	is_system target oracle kill
 	install "kill: rollback" 0 rollback --allow-chroot
-	is_old target before kill
+	is_old target "$was" kill
 }
 do_back() {
 	fresh local
 	# shellcheck disable=SC2086
 	if killed update-initramfs 4 $apply; then :; else echo "the run had ended"; fi | verdict "back: killed in update-initramfs"
 	install "back: rollback" 0 rollback --allow-chroot
-	is_old target before back
+	is_old target "$was" back
 }
 
 do_minor() {
@@ -342,7 +345,7 @@ make_system "$NEW"
 [ -e ops.key ] || "$DRAY" key new ops >/dev/null
 make_site
 say "bundle"
-[ bare.dray -nt "$DRAY" ] || build bare.dray "$OLD" "$NEW" 2
+[ -n "$(find . -maxdepth 1 -name bare.dray -newer "$DRAY")" ] || build bare.dray "$OLD" "$NEW" 2
 say "bundle: $(stat -c %s bare.dray) bytes, $("$DRAY" info bare.dray | grep -c '^  trigger ') triggers"
 for part; do
 	case $part in
