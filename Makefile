@@ -161,6 +161,19 @@ $(OUT)/hostile: $(call obj,$(HOSTILE_C)) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
 
+# what the tests' own programs share
+$(OUT)/unit/test_student: $(OUT)/tests/bench/student.o
+
+# the recipe to take is found as apply finds it
+$(OUT)/bench-limit: $(OUT)/tools/bench-limit.o $(INSTLIB) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(FORMAT_LIBS)
+
+$(OUT)/bench/summary: $(OUT)/tests/bench/summary.o $(OUT)/tests/bench/student.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
+
 $(OUT)/killat: $(OUT)/tests/crash/killat.o $(OUT)/tests/crash/trace.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
@@ -191,7 +204,8 @@ test:
 # the campaigns look at the release program on Linux
 KILLAT := $(if $(filter Linux,$(OS)),$(if $(SAN),,$(addprefix $(OUT)/,killat flog freplay)))
 FAILAT := $(if $(KILLAT),$(if $(filter x86_64,$(shell uname -m)),$(OUT)/failat))
-test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(FAILAT) $(if $(filter Linux,$(OS)),$(OUT)/dray-install-alloc) $(OUT)/peak $(OUT)/hostile
+test-programs: all $(UNIT) $(FUZZ) $(KILLAT) $(FAILAT) $(if $(filter Linux,$(OS)),$(OUT)/dray-install-alloc) $(OUT)/peak $(OUT)/hostile \
+  $(OUT)/bench-limit $(OUT)/bench/summary
 
 crash:
 	@tools/setup.sh build test
@@ -246,7 +260,13 @@ bench:
 	@$(again) all bench-programs
 	@$(run) tests/bench/run.sh
 
-bench-programs: $(BENCH) $(OUT)/peak
+# against other programs and against limits, each by itself: hours with the whole trees (tests/README.md)
+bench-size bench-build bench-apply bench-plan bench-scale:
+	@tools/setup.sh build test bench
+	@$(again) all bench-programs
+	@$(run) TREES='$(TREES)' tests/bench/$(@:bench-%=%).sh
+
+bench-programs: $(BENCH) $(OUT)/peak $(OUT)/bench-limit $(OUT)/bench/summary
 
 vm:
 	@tools/setup.sh build vm
@@ -301,7 +321,9 @@ help:
 	@echo 'make hostile [T=part]    more than a thousand bundles of bad will against the installer'
 	@echo 'make proof               crash, powercut, fault, hostile and fuzz in full, results kept in $(OUT)/proof (hours)'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
-	@echo 'make bench               the figures that the texts quote'
+	@echo 'make bench               the figures that the texts quote, without other programs'
+	@echo 'make bench-size TREES=DIR, bench-build, bench-apply, bench-plan, bench-scale'
+	@echo '                         size and time against other programs and against limits (by hand)'
 	@echo 'make vm                  a whole system in a virtual machine: rescue, power cuts, quotas, casefold (by hand)'
 	@echo 'make repro TREES=DIR     the same bytes in every way to build them'
 	@echo 'make dist, make deb      source tarball, programs and checksums; Debian packages too'
@@ -310,6 +332,6 @@ help:
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs hostile crash powercut fault proof dist deb lint demo fuzz fuzz-programs bench bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs hostile crash powercut fault proof dist deb lint demo fuzz fuzz-programs bench bench-size bench-build bench-apply bench-plan bench-scale bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests tools) -name '*.d' -type f 2>/dev/null)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh - install what a stage needs, and nothing when it is already there
-#   setup.sh [build] [demo] [test] [lint] [fuzz] [vm] [deb]    default: build
+#   setup.sh [build] [demo] [test] [lint] [fuzz] [vm] [deb] [bench]    default: build
 # Knows apt (Debian 12 and its kin) and FreeBSD's pkg. Quiet when there is nothing to do; needs root otherwise.
 # A machine that starts with git and make alone gets its compiler from here too.
 set -u
@@ -19,6 +19,7 @@ packages() {
 	apt:test) echo rsync acl attr libcap2-bin strace openssl zstd e2fsprogs xfsprogs btrfs-progs mount binutils file xz-utils libarchive-tools mtree-netbsd nginx bsdiff ;;
 	apt:lint) echo clang clang-tidy cppcheck shellcheck binutils ;;
 	apt:fuzz) echo clang "libclang-rt-$(clang_major)-dev" ;;
+	apt:bench) echo rsync perl python3 zstd tar xdelta3 bsdiff rdiff casync ostree e2fsprogs xfsprogs btrfs-progs mount ;;
 	apt:deb) echo dpkg-dev debhelper lintian fakeroot ;;
 	apt:vm) echo qemu-system-x86 debootstrap ;;
 	pkg:build) echo gmake pkgconf zstd json-c libdivsufsort curl ;;
@@ -26,7 +27,7 @@ packages() {
 	pkg:test) echo rsync zstd nginx bsdiff ;;
 	pkg:lint) echo cppcheck hs-ShellCheck ;;
 	pkg:fuzz) ;;
-	*) die "no stage '$2'" "stages: build demo test lint fuzz vm deb" ;;
+	*) die "no stage '$2'" "stages: build demo test lint fuzz vm deb bench" ;;
 	esac
 }
 

@@ -23,7 +23,7 @@ measure() {
 		tail -n 5 "$W/log"
 		exit 1
 	fi
-	kib=$(cat "$W/kib")
+	read -r kib _ <"$W/kib"
 	verdict=
 	if [ "$kib" -gt "$limit" ]; then
 		verdict=", above $limit"
