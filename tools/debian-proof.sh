@@ -7,7 +7,7 @@
 #   plain     a machine as it was installed must be what debootstrap and dpkg made of the new suite; then back
 #   local     a machine with authorities, libraries, locales and pages of its own must be the new system with these, in which the
 #             same programs were run by hand; then back
-#   kill      as local, killed in one program after the other, resumed each time; then back
+#   kill      as local, killed in one program after the other, but for those that end at once, resumed each time; then back
 #   back      as local, killed in the middle of the initrd, and back from there
 #   minor     an upgrade that changes a page: one trigger
 # Compared are all of both trees by rsync, with owners, modes, links, xattrs and contents; of an initrd what is in it, of the database of
@@ -305,7 +305,6 @@ do_kill() {
 		    verdict "kill: killed in $program, waiting then: $("$INSTALL" status --root target --json | sed 's/.*"triggers_due":\[//' | grep -o '"id":"' | wc -l)"
 		run="resume --allow-chroot"
 	done <<'EOF'
-ldconfig 0.05
 depmod 0.5
 update-initramfs 4
 systemd-hwdb 0.5
