@@ -1,7 +1,7 @@
 #!/bin/sh
 # scale.sh - what an entry costs in small and in large releases: OUT=out tests/bench/scale.sh   (make bench-scale)
 # Made trees of each number of SIZES (default "10000 100000 1000000") small files, one in EVERY (default 10) of them changed: build,
-# info, list, plan, apply, check, rollback, in CPU microseconds for each entry. ROUNDS (default 1).
+# info, list, plan, apply, check, rollback, in CPU microseconds for each entry. ROUNDS (default 1). BENCH_TMP should be an image or in memory, not a file system that discards.
 . "$(dirname "$0")/lib.sh"
 begin scale
 SIZES=${SIZES:-10000 100000 1000000} EVERY=${EVERY:-10} J=${J:-$(getconf _NPROCESSORS_ONLN)}
