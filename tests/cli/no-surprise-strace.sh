@@ -3,6 +3,7 @@
 #
 # Every system call that names a path or makes a socket is traced; each path must be one of
 #   - the bundle, the keyring, the target root and what lies beneath (its state folder too), and whether that is / itself,
+#   - /etc/dray/hooks.d and the two folders above it: are there hooks of the site?
 #   - the running program itself (a copy is kept beside the journal) and the standard streams it was given,
 #   - /proc/self/..., /proc/mounts: which program is running, which mounts there are,
 #   - /sys/devices/system/cpu/..., /sys/fs/cgroup/...: how many processors, asked by the C library,
@@ -40,6 +41,7 @@ look() {	# look NAME ARG... - run it traced and judge each path
 	odd=$(grep -vE '^[0-9]+ +(execve|\+\+\+|---)' "trace.$name" | awk -v d="$d" -v self="$INSTALL" '
 	function fine(p) {
 		return p == "/" || p == d "/root" || index(p, d "/root/") == 1 || p == self || p == d "/media/up.dray" || p == d "/media/ops.pub" ||
+		    p == "/etc" || p == "/etc/dray" || p ~ /^\/etc\/dray\/hooks\.d/ ||
 		    p ~ /^\/proc\/(self|thread-self)(\/|$)/ || p == "/proc/mounts" || p == "/dev/null" ||
 		    p ~ /^\/sys\/devices\/system\/cpu/ || p ~ /^\/sys\/fs\/cgroup/ || p ~ /^\/sys\/fs\/[a-z0-9]+\//
 	}
