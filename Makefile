@@ -147,7 +147,7 @@ $(OUT)/unit/%: $(OUT)/tests/unit/%.o $(INSTLIB) $(BUILDLIB) $(TOOLLIB) $(LIB)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
 
 # with SAN=fuzzer the main is libFuzzer's; otherwise one that replays files, so that any compiler will do
-$(OUT)/fuzz/%: $(OUT)/tests/fuzz/%.o $(if $(findstring fuzzer,$(SAN)),,$(OUT)/tests/fuzz/replay_main.o) $(BUILDLIB) $(TOOLLIB) $(LIB)
+$(OUT)/fuzz/%: $(OUT)/tests/fuzz/%.o $(if $(findstring fuzzer,$(SAN)),,$(OUT)/tests/fuzz/replay_main.o) $(INSTLIB) $(BUILDLIB) $(TOOLLIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL) $(BUILDER_LIBS)
@@ -251,9 +251,14 @@ demo:
 fuzz:
 	@tools/setup.sh build fuzz
 	@$(again) CC=clang SAN=fuzzer,address,undefined OUT=out-fuzz fuzz-programs
-	@OUT=out-fuzz tests/fuzz/run.sh $(SECS)
+	@OUT=out-fuzz tests/fuzz/run.sh $(SECS) $(F)
 
 fuzz-programs: $(FUZZ)
+
+coverage:
+	@tools/setup.sh build test
+	@$(again) test-programs
+	@OUT=$(OUT) J=$(J) tests/coverage.sh
 
 bench:
 	@tools/setup.sh build test
@@ -321,6 +326,7 @@ help:
 	@echo 'make hostile [T=part]    more than a thousand bundles of bad will against the installer'
 	@echo 'make proof               crash, powercut, fault, hostile and fuzz in full, results kept in $(OUT)/proof (hours)'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
+	@echo 'make coverage            how much of format/ the unit tests and the fuzz corpora reach'
 	@echo 'make bench               the figures that the texts quote, without other programs'
 	@echo 'make bench-size TREES=DIR, bench-build, bench-apply, bench-plan, bench-scale'
 	@echo '                         size and time against other programs and against limits (by hand)'
@@ -332,6 +338,6 @@ help:
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs hostile crash powercut fault proof dist deb lint demo fuzz fuzz-programs bench bench-size bench-build bench-apply bench-plan bench-scale bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs hostile crash powercut fault proof dist deb lint demo fuzz fuzz-programs coverage bench bench-size bench-build bench-apply bench-plan bench-scale bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests tools) -name '*.d' -type f 2>/dev/null)
