@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,6 +142,8 @@ look(struct inst_planning *pl, struct dray_walk *w, struct inst_output *o, struc
 		o->why = "it is immutable or append-only";
 	else if (o->id.type != DRAY_FILE && o->id.type != DRAY_SYMLINK && o->id.type != DRAY_DIR)
 		o->why = "it is neither a file nor a symlink nor a directory";
+	else if (o->id.type != DRAY_SYMLINK && faccessat(dir, leaf, R_OK, AT_EACCESS) != 0)
+		o->why = "this user cannot read it";
 	return 0;
 }
 
