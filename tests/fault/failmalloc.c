@@ -6,6 +6,7 @@
  * DRAY_COUNT_ALLOC names a file that gets their number at the end.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,26 +20,24 @@ void *__wrap_realloc(void *p, size_t n);
 
 static atomic_ulong count;
 static unsigned long fails;
+static int told = -1;		/* opened at the beginning: later the program has given up the right to */
 
 static __attribute__((constructor)) void
 begin(void)
 {
-	const char *n = getenv("DRAY_FAIL_ALLOC");
+	const char *n = getenv("DRAY_FAIL_ALLOC"), *name = getenv("DRAY_COUNT_ALLOC");
 
 	if (n != NULL)
 		fails = strtoul(n, NULL, 10);
+	if (name != NULL)
+		told = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
 static __attribute__((destructor)) void
 end(void)
 {
-	const char *name = getenv("DRAY_COUNT_ALLOC");
-	FILE *f = name != NULL ? fopen(name, "we") : NULL;
-
-	if (f == NULL)
-		return;
-	fprintf(f, "%lu\n", atomic_load(&count));
-	fclose(f);
+	if (told != -1)
+		dprintf(told, "%lu\n", atomic_load(&count));
 }
 
 static int

@@ -12,7 +12,7 @@
 #   - where it says that nothing was changed, or that all is as it was, the tree is exactly that
 #   - after `resume` the tree is exactly old or new, as rsync sees it, nothing is pending and nothing left behind, the
 #     evidence is whole; every fourth time the way goes on to new, check, and back to old
-# The result of the full form is kept in $OUT/fault, dated. tests/README.md, "Faults".
+# VERBS="resume forget" takes these alone. The result of the full form is kept in $OUT/fault, dated. tests/README.md, "Faults".
 export NAME=fault
 . "$(dirname "$0")/../crash/common.sh"
 
@@ -279,7 +279,7 @@ on killed old "$OUT/killat" "$call" calls "$INSTALL" apply up.dray --root "$t" -
 on damaged new sh -c "echo z >>'$t/a'"
 rm image.counted
 
-VERBS='verify verify-damaged plan check check-damaged apply rollback resume forget'
+VERBS=${VERBS:-verify verify-damaged plan check check-damaged apply rollback resume forget}
 : >all
 for verb in $VERBS; do
 	cp --sparse=always "image.$(image_of "$verb")" image.now && mount -o loop image.now m || exit 1
