@@ -20,6 +20,9 @@ enum {
 	ZSTD_STORED = 4500,	/* ... and for each byte that it has to decode */
 	ADDCOPY = 400,		/* put together from base and difference */
 	X86 = 1600,		/* filter, for each byte of base and output */
+	INFLATE = 4100,		/* the inside of a .gz of a base, for each of its bytes */
+	DEFLATE = 46500,	/* a .gz made again, for each byte of its inside */
+	DEFLATE_STEP = 2400,	/* ... and for each step of the search */
 	PATH_NS = 200000,	/* a path that changes: plan, stage, switch */
 	ENTRY_NS = 200,		/* a path of the index */
 };
@@ -40,7 +43,13 @@ build_cost_frame(const struct build_cost_in *f)
 	sum += f->kind == DRAY_FRAME_ADDCOPY ? ns(f->raw, ZSTD_OUT) + ns(f->out, ADDCOPY) : ns(f->out, ZSTD_OUT);
 	if (f->filter == DRAY_FILTER_X86)
 		sum += ns(ref + f->out, X86);
-	return sum;
+	return sum + (based ? ns(f->inside, INFLATE) : 0);
+}
+
+uint64_t
+build_cost_deflate(uint64_t len, uint64_t steps)
+{
+	return ns(len, DEFLATE) + ns(steps, DEFLATE_STEP);
 }
 
 static uint64_t

@@ -13,7 +13,11 @@ struct build_cost_in {		/* one frame */
 	uint8_t kind, filter;	/* DRAY_FRAME_*, DRAY_FILTER_* */
 	uint64_t stored, raw, out;
 	uint64_t ref;		/* bytes of its base ranges */
+	uint64_t inside;	/* ... those of them that are the inside of a .gz */
 };
+
+/** build_cost_deflate - nanoseconds to make a .gz again: @len bytes of its inside, @steps by dray_deflate_steps */
+uint64_t build_cost_deflate(uint64_t len, uint64_t steps);
 
 /** build_cost_frame - nanoseconds of one core to read and hash it, read its base bytes and decode it */
 uint64_t build_cost_frame(const struct build_cost_in *f);

@@ -41,8 +41,9 @@ struct chooser {
 static bool
 is_usable(const struct build_resolved *rs, size_t i)
 {
-	return rs->contents[i].solid != 0 && rs->contents[i].size >= MATCH_WINDOW &&
-	    rs->contents[i].size != DRAY_SIZE_UNKNOWN;
+	const struct build_content *c = &rs->contents[i];
+
+	return c->solid != 0 && c->size != DRAY_SIZE_UNKNOWN && build_content_len(c) >= MATCH_WINDOW;
 }
 
 static int
@@ -63,7 +64,7 @@ walk(struct chooser *k, struct worker *w, uint32_t i, bool old, struct dray_err 
 	const struct build_content *c = &k->rs->contents[i];
 
 	w->list.n = 0;
-	w->roll = (struct match_roll){ .shift = build_match_shift(c->size, MATCH_FEATURES_MAX, k->least) };
+	w->roll = (struct match_roll){ .shift = build_match_shift(build_content_len(c), MATCH_FEATURES_MAX, k->least) };
 	return build_pack_walk(k->r, &w->walk, i, old, e);
 }
 
@@ -100,14 +101,20 @@ shared_with(const struct worker *w, uint32_t base)
 static bool
 fits(const struct build_content *c, const struct build_content *base, uint64_t bit, uint64_t most)
 {
-	return (base->solid & bit) != 0 && (c->comps & ~base->old_comps) == 0 && base->size <= most && base->size > 0;
+	/* an inside is one piece, and so is what it is made from */
+	if (c->inside != 0 && most > PACK_REF_MAX)
+		most = PACK_REF_MAX;
+	return (base->solid & bit) != 0 && (c->comps & ~base->old_comps) == 0 && build_content_len(base) <= most &&
+	    base->size > 0;
 }
 
 /* a base that is chosen for what is in it should not be much larger */
 static uint64_t
 size_for(const struct build_content *c)
 {
-	return c->size > UINT64_MAX / 16 ? UINT64_MAX / 4 : c->size * 4 + 65536;
+	uint64_t len = build_content_len(c);
+
+	return len > UINT64_MAX / 16 ? UINT64_MAX / 4 : len * 4 + 65536;
 }
 
 /* so little in common that chance explains it */
@@ -328,7 +335,7 @@ look(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		return walk(k, w, (uint32_t)i, true, e);
 	}
 	w->features = k->ix != NULL && (build_resolved_all(k->rs) & ~c->sure) != 0;
-	w->walk.sums = c->size > DRAY_FRAME_DEFAULT;
+	w->walk.sums = c->inside == 0 && c->size > DRAY_FRAME_DEFAULT;
 	if (walk(k, w, (uint32_t)i, false, e) != 0)
 		return -1;
 	if (!w->features)
@@ -418,8 +425,8 @@ build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bas
 	for (size_t i = 0; i < r->rs->n_contents; i++) {
 		const struct build_content *c = &r->rs->contents[i];
 
-		bytes += is_usable(r->rs, i) ? c->size : 0;
-		total += c->wanted || c->former ? c->size : 0;
+		bytes += is_usable(r->rs, i) ? build_content_len(c) : 0;
+		total += c->wanted || c->former ? build_content_len(c) : 0;
 		need |= c->wanted && c->size > 0 && (build_resolved_all(r->rs) & ~c->sure) != 0;
 	}
 	k.least = build_match_shift(bytes, INDEX_FEATURES, MATCH_SHIFT_MIN);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "builder/diff.h"
+#include "dray/deflate.h"
 #include "dray/num.h"
 #include "dray/path.h"
 
@@ -262,6 +263,9 @@ making_text(const struct dray_index *ix, const struct dray_recipe *r, char *out,
 	if (r->piece_count > 0 && at < cap)
 		snprintf(out + at, cap - at, " of %" PRIu32 " pieces in frames of %" PRIu64 " bytes (%08" PRIx64 ")",
 		    r->piece_count, stored, sum & 0xffffffff);
+	at = strlen(out);
+	if (r->wrap != DRAY_DEFLATE_NONE)
+		snprintf(out + at, cap - at, ", a .gz of %s", dray_deflate_name(r->wrap));
 }
 
 static void

@@ -15,6 +15,7 @@
 #include "dray/digest.h"
 #include "dray/err.h"
 #include "dray/frame.h"
+#include "dray/gzip.h"
 #include "dray/path.h"
 #include "tool/tool.h"
 
@@ -76,6 +77,7 @@ struct extract_worker {
 	uint32_t frame;			/* whose output is in @out; DRAY_NONE: none */
 	uint32_t open_content;		/* base content that @reader has; DRAY_NONE: none */
 	struct build_reader reader;
+	struct dray_gzip_room gzip;
 };
 
 struct extract {
@@ -116,6 +118,9 @@ uint64_t build_extract_size(const struct extract *x, uint32_t content);
 /** build_extract_base_read - @len bytes at @at of a base content; false: it cannot be had, whatever the reason */
 bool build_extract_base_read(const struct extract *x, struct extract_worker *w, uint32_t content, uint64_t at,
     uint8_t *p, size_t len);
+/** build_extract_base_inside - the @len bytes inside a base content that is a .gz; *here: they can be had */
+DRAY_MUST_CHECK int build_extract_base_inside(const struct extract *x, struct extract_worker *w, uint32_t content, uint8_t *p,
+    size_t len, bool *here, struct dray_err *e);
 
 /* extract_make.c */
 /** build_extract_way - the first way at or after @from in which @content can be made, with *r when it is a recipe */

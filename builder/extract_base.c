@@ -111,27 +111,41 @@ build_extract_size(const struct extract *x, uint32_t content)
 	return dray_content_bytes(&c);
 }
 
-bool
-build_extract_base_read(const struct extract *x, struct extract_worker *w, uint32_t content, uint64_t at, uint8_t *p,
-    size_t len)
+/* w->reader at a base content; false: it cannot be had */
+static bool
+open_base(const struct extract *x, struct extract_worker *w, uint32_t content)
 {
 	struct extract_source s = x->source[content];
 	struct dray_err ignored = { 0 };	/* the next way is taken, and the last one tells */
 
 	if (s.base == DRAY_NONE)
 		return false;
-	if (w->open_content != content) {
-		if (w->reader.owned)
-			close(w->reader.fd);	/* read only */
+	if (w->open_content == content)
+		return true;
+	if (w->reader.owned)
+		close(w->reader.fd);	/* read only */
+	w->reader = (struct build_reader){ .fd = -1 };
+	w->open_content = DRAY_NONE;
+	if (x->bases[s.base]->open(x->bases[s.base], &x->bases[s.base]->v[s.node], &w->reader, &ignored) != 0) {
 		w->reader = (struct build_reader){ .fd = -1 };
-		w->open_content = DRAY_NONE;
-		if (x->bases[s.base]->open(x->bases[s.base], &x->bases[s.base]->v[s.node], &w->reader, &ignored) != 0) {
-			w->reader = (struct build_reader){ .fd = -1 };
-			return false;
-		}
-		w->open_content = content;
-	}
-	if (at > w->reader.len || len > w->reader.len - at)
 		return false;
-	return dray_pread_whole(w->reader.fd, p, len, w->reader.at + at);
+	}
+	w->open_content = content;
+	return true;
+}
+
+bool
+build_extract_base_read(const struct extract *x, struct extract_worker *w, uint32_t content, uint64_t at, uint8_t *p,
+    size_t len)
+{
+	return open_base(x, w, content) && at <= w->reader.len && len <= w->reader.len - at &&
+	    dray_pread_whole(w->reader.fd, p, len, w->reader.at + at);
+}
+
+int
+build_extract_base_inside(const struct extract *x, struct extract_worker *w, uint32_t content, uint8_t *p, size_t len,
+    bool *here, struct dray_err *e)
+{
+	*here = open_base(x, w, content);
+	return *here ? dray_gzip_base(&w->gzip, w->reader.fd, w->reader.at, w->reader.len, p, len, here, e) : 0;
 }

@@ -106,7 +106,13 @@ gather(struct extract *x, struct extract_worker *w, const struct dray_frame *f, 
 	for (uint32_t i = 0; i < f->range_count; i++) {
 		const struct dray_range *g = &w->ranges[i];
 
-		if (!build_extract_base_read(x, w, g->content, g->offset, w->ref + at, (size_t)g->len))
+		bool here;
+
+		if (!g->inside)
+			here = build_extract_base_read(x, w, g->content, g->offset, w->ref + at, (size_t)g->len);
+		else if (build_extract_base_inside(x, w, g->content, w->ref + at, (size_t)g->len, &here, e) != 0)
+			return -1;
+		if (!here)
 			return OTHER_WAY;
 		at += (size_t)g->len;
 	}
@@ -168,8 +174,21 @@ put_bytes(struct extract *x, struct extract_worker *w, int fd, const uint8_t *p,
 	return 0;
 }
 
+/* the .gz of which @p is the inside */
 static int
-by_recipe(struct extract *x, struct extract_worker *w, const struct dray_recipe *r, int fd, struct dray_err *e)
+put_wrapped(struct extract *x, struct extract_worker *w, unsigned wrap, uint64_t size, int fd, const uint8_t *p, size_t len,
+    struct dray_err *e)
+{
+	const uint8_t *gz;
+
+	if (dray_gzip_content(&w->gzip, wrap, p, len, (size_t)size, &gz, e) != 0)
+		return -1;
+	return put_bytes(x, w, fd, gz, (size_t)size, e);
+}
+
+static int
+by_recipe(struct extract *x, struct extract_worker *w, const struct dray_recipe *r, uint64_t size, int fd,
+    struct dray_err *e)
 {
 	uint64_t at = 0;
 	int rc = 0;
@@ -179,7 +198,8 @@ by_recipe(struct extract *x, struct extract_worker *w, const struct dray_recipe 
 
 		dray_index_piece(x->ix, r->piece_first + i, &p);
 		if ((rc = decode(x, w, p.frame, at, e)) == 0)
-			rc = put_bytes(x, w, fd, w->out + p.offset, p.len, e);
+			rc = r->wrap != DRAY_DEFLATE_NONE ? put_wrapped(x, w, r->wrap, size, fd, w->out + p.offset, p.len, e) :
+			    put_bytes(x, w, fd, w->out + p.offset, p.len, e);
 		at += p.len;
 	}
 	return rc;
@@ -238,7 +258,7 @@ build_extract_make(struct extract *x, struct extract_worker *w, uint32_t content
 		last = way;
 		if (dray_sha256_begin(w->sha, e) != 0)
 			return -1;
-		rc = way == EXTRACT_COPY ? by_copy(x, w, content, build_extract_size(x, content), fd, e) : by_recipe(x, w, &r, fd, e);
+		rc = way == EXTRACT_COPY ? by_copy(x, w, content, build_extract_size(x, content), fd, e) : by_recipe(x, w, &r, c.size, fd, e);
 		if (rc == -1)
 			return -1;
 		if (rc == OTHER_WAY) {
@@ -286,6 +306,7 @@ build_extract_workers_free(struct extract *x)
 		dray_decoder_free(w->dec);
 		dray_sha256_free(w->sha);
 		dray_sha256_free(w->once);
+		dray_gzip_room_free(&w->gzip);
 		free(w->stored);
 		free(w->out);
 		free(w->ref);

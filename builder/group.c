@@ -112,7 +112,8 @@ add_use(struct pack_plan *p, const struct item *it, struct dray_err *e)
 static bool
 is_alone(const struct item *it)
 {
-	return it->kind >= BUILD_PROGRAM || it->c->config || it->mapped || it->loose || it->c->size > PACK_GROUP_BYTES / 2;
+	return it->kind >= BUILD_PROGRAM || it->c->config || it->mapped || it->loose ||
+	    build_content_len(it->c) > PACK_GROUP_BYTES / 2;
 }
 
 static int
@@ -143,11 +144,12 @@ static bool
 joins(const struct planner *k, const struct item *first, const struct item *it)
 {
 	const struct pack_frame *f = &k->p->frames[k->p->n_frames - 1];
-	uint64_t ref = it->base == DRAY_NONE || k->in_frame[it->base] == k->p->n_frames ? 0 : k->rs->contents[it->base].size;
+	uint64_t ref = it->base == DRAY_NONE || k->in_frame[it->base] == k->p->n_frames ? 0 :
+	    build_content_len(&k->rs->contents[it->base]);
 
 	return !is_alone(first) && !is_alone(it) && first->bases == it->bases && first->c->comps == it->c->comps &&
 	    first->kind == it->kind && first->spare == it->spare &&
-	    first->former == it->former && f->out + it->c->size <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX &&
+	    first->former == it->former && f->out + build_content_len(it->c) <= PACK_GROUP_BYTES && f->ref + ref <= PACK_REF_MAX &&
 	    f->ranges < RANGES_MAX;
 }
 
@@ -155,7 +157,8 @@ joins(const struct planner *k, const struct item *first, const struct item *it)
 static int
 add_base(struct planner *k, const struct item *it, struct dray_err *e)
 {
-	const struct dray_range whole = { .content = it->base, .len = k->rs->contents[it->base].size };
+	const struct build_content *base = &k->rs->contents[it->base];
+	const struct dray_range whole = { .content = it->base, .len = build_content_len(base), .inside = base->inside != 0 };
 
 	if (k->in_frame[it->base] == k->p->n_frames)
 		return 0;
@@ -166,11 +169,12 @@ add_base(struct planner *k, const struct item *it, struct dray_err *e)
 static int
 add_pieces(struct planner *k, const struct item *it, struct dray_err *e)
 {
+	uint32_t most = it->c->inside != 0 ? it->c->inside : DRAY_FRAME_DEFAULT;	/* an inside is one piece */
 	size_t piece = 0;
 
-	for (uint64_t at = 0; at < it->c->size; piece++) {
-		uint64_t left = it->c->size - at;
-		uint32_t len = left > DRAY_FRAME_DEFAULT ? DRAY_FRAME_DEFAULT : (uint32_t)left;
+	for (uint64_t at = 0; at < build_content_len(it->c); piece++) {
+		uint64_t left = build_content_len(it->c) - at;
+		uint32_t len = left > most ? most : (uint32_t)left;
 
 		if ((at > 0 && new_frame(k->p, it, e) != 0) || add_part(k->p, it->content, at, len, e) != 0)
 			return -1;
@@ -348,7 +352,7 @@ list_items(struct planner *k, bool slim, struct dray_err *e)
 		for (; at < b->n && b->v[at].content == i; at++, w.n++) {
 			it.base = b->v[at].base;
 			it.bases = b->v[at].bases;
-			it.mapped = k->rs->contents[it.base].size > PACK_REF_MAX;
+			it.mapped = build_content_len(&k->rs->contents[it.base]) > PACK_REF_MAX;
 			it.loose = (it.bases & k->rs->history & ~k->rs->contents[it.base].sure) != 0;
 			k->items[k->n++] = it;
 		}

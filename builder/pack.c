@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builder/apply_cost.h"
+#include "builder/inside.h"
 #include "builder/pack_in.h"
 #include "builder/temp.h"
 #include "dray/descriptor.h"
@@ -87,12 +89,35 @@ packer_free(struct packer *k)
 	build_pack_plan_free(&k->plan);
 	build_bases_free(&k->bases);
 	build_pack_reader_end(&k->reader);
+	k->workers = NULL;
+	k->order = NULL;
+	k->results = NULL;
+	k->desc = NULL;
+	k->plan = (struct pack_plan){ .n_parts = 0 };
+	k->bases = (struct build_bases){ .n = 0 };
+}
+
+/* what making .gz again may take of the bound: half of what is left when each path is looked at and written. The other
+ * half is for frames */
+static uint64_t
+budget(const struct packer *k)
+{
+	uint64_t paths, most = 0;
+
+	if (k->o->apply_ns == 0)
+		return UINT64_MAX;
+	for (size_t i = 0; i < (k->rs->n_bases > 0 ? k->rs->n_bases : 1); i++) {
+		paths = build_cost_paths(k->rs->n_bases > 0 ? k->rs->releases[i + 1] : NULL, k->rs->releases[0]);
+		most = paths > most ? paths : most;
+	}
+	return most < k->o->apply_ns ? (k->o->apply_ns - most) / 2 : 0;
 }
 
 static int
-plan(struct packer *k, struct dray_err *e)
+plan(struct packer *k, bool inside, struct dray_err *e)
 {
 	if (build_pack_reader_begin(&k->reader, k->rs, e) != 0 ||
+	    (inside && build_insides_find(k->rs, &k->reader, &k->work, budget(k), e) != 0) ||
 	    build_bases_choose(&k->reader, &k->work, &k->bases, e) != 0)
 		return -1;
 	return build_pack_plan_make(&k->reader, &k->bases, &k->work, k->o->slim, &k->plan, e);
@@ -128,12 +153,28 @@ weigh(struct packer *k, struct dray_err *e)
 	return rc;
 }
 
+/* @inside: .gz may be looked into */
+static int
+pack(struct packer *k, bool inside, struct dray_err *e)
+{
+	int64_t at = tool_now_ms();
+
+	if (plan(k, inside, e) != 0)
+		return -1;
+	k->to->look_ms += tool_now_ms() - at;
+	at = tool_now_ms();
+	if (encode_all(k, e) != 0 || weigh(k, e) != 0 ||
+	    build_pack_rows(k->rs, &k->plan, k->results, k->o->slim, k->to, e) != 0)
+		return -1;
+	k->to->encode_ms += tool_now_ms() - at;
+	return 0;
+}
+
 int
 build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct build_packed **out, struct dray_err *e)
 {
 	struct build_packed *to = calloc(1, sizeof(*to));
 	struct packer k = { .o = o, .rs = rs, .to = to, .work = { .threads = o->threads, .common = o->common } };
-	int64_t at = tool_now_ms();
 	int rc = -1;
 
 	*out = NULL;
@@ -144,17 +185,17 @@ build_pack(struct build_resolved *rs, const struct build_pack_opts *o, struct bu
 		build_temp_failed(o->dir, e);
 		goto out;
 	}
-	if (plan(&k, e) != 0)
+	rc = pack(&k, true, e);
+	/* the bound cannot be kept: perhaps it can when no .gz has to be made again */
+	if (rc != 0 && e->code == DRAY_E_USAGE && build_insides_forget(rs)) {
+		dray_err_clear(e);
+		packer_free(&k);
+		rc = pack(&k, false, e);
+	}
+	if (rc != 0)
 		goto out;
-	to->look_ms = tool_now_ms() - at;
-	at += to->look_ms;
-	if (encode_all(&k, e) != 0 || weigh(&k, e) != 0 ||
-	    build_pack_rows(rs, &k.plan, k.results, o->slim, to, e) != 0)
-		goto out;
-	to->encode_ms = tool_now_ms() - at;
 	*out = to;
 	to = NULL;
-	rc = 0;
 out:
 	packer_free(&k);
 	build_packed_free(to);

@@ -40,7 +40,7 @@ struct build_packed {
 	uint64_t *blocks;		/* stored bytes of each block */
 	size_t n_blocks, cap_blocks;
 	uint64_t max_out, max_raw, max_memory;	/* largest of one frame; memory: base bytes + raw + output */
-	bool delta;			/* the feature is needed */
+	bool delta, gzip;		/* the features that are needed */
 
 	/* for the report */
 	struct build_kind_sum kind[3], copy;	/* by DRAY_FRAME_* */
@@ -53,7 +53,7 @@ struct build_packed {
 };
 
 /**
- * build_pack - make frames and recipes, and add them to rs->tables; the phases "compare", "match", "pack"
+ * build_pack - make frames and recipes, and add them to rs->tables; the phases "gzip", "compare", "match", "pack"
  * and, with a bound that takes some doing, "cheaper"
  * Each content is hashed again as it is read, each frame is decoded again and compared.
  * The result depends on the contents, paths, level, mode and bound, not on threads, timing or cache.

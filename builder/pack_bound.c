@@ -85,7 +85,7 @@ encode_again(struct bounding *b, struct dray_err *e)
 static struct build_way
 way_of(const struct bounding *b, uint32_t frame, const struct pack_result *r, size_t job)
 {
-	return (struct build_way){ .ns = build_pack_frame_cost(&b->k->plan.frames[frame], r), .bytes = r->len,
+	return (struct build_way){ .ns = build_pack_frame_cost(&b->k->plan, &b->k->plan.frames[frame], r), .bytes = r->len,
 		.id = (uint32_t)job };
 }
 

@@ -15,10 +15,14 @@ struct costing {
 };
 
 uint64_t
-build_pack_frame_cost(const struct pack_frame *f, const struct pack_result *r)
+build_pack_frame_cost(const struct pack_plan *p, const struct pack_frame *f, const struct pack_result *r)
 {
-	return build_cost_frame(&(struct build_cost_in){ .kind = r->kind, .filter = r->filter, .stored = r->len, .raw = r->raw,
-		.out = f->out, .ref = f->ref });
+	struct build_cost_in in = { .kind = r->kind, .filter = r->filter, .stored = r->len, .raw = r->raw, .out = f->out,
+		.ref = f->ref };
+
+	for (size_t i = f->range_first; i < f->range_first + f->ranges; i++)
+		in.inside += p->ranges[i].inside ? p->ranges[i].len : 0;
+	return build_cost_frame(&in);
 }
 
 static uint64_t
@@ -54,18 +58,20 @@ way_of(const struct costing *k, uint32_t content, uint64_t bit)
 	return best;
 }
 
-/* mark the frames that a machine of base @i reads */
-static void
+/* mark the frames that a machine of base @i reads. Return: what making a .gz from what they give costs it */
+static uint64_t
 mark_readers(const struct costing *k, size_t i, uint64_t *readers)
 {
-	uint64_t bit = UINT64_C(1) << i, base = k->rs->n_bases > 0 ? bit : 0;
+	uint64_t bit = UINT64_C(1) << i, base = k->rs->n_bases > 0 ? bit : 0, ns = 0;
 
 	for (uint32_t c = 0; c < k->rs->n_contents; c++) {
 		const struct pack_use *u = k->rs->contents[c].wanted ? way_of(k, c, base) : NULL;
 
 		for (size_t j = 0; u != NULL && j < u->n; j++)
 			readers[k->p->parts[u->first + j].frame] |= bit;
+		ns += u != NULL ? k->rs->contents[c].make_ns : 0;
 	}
+	return ns;
 }
 
 static void
@@ -73,7 +79,7 @@ sum_up(const struct costing *k, struct pack_costs *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		c->ns[i] = build_cost_paths(k->rs->n_bases > 0 ? k->rs->releases[i + 1] : NULL, k->rs->releases[0]);
-		mark_readers(k, i, c->readers);
+		c->ns[i] += mark_readers(k, i, c->readers);
 		for (size_t f = 0; f < k->p->n_frames; f++)
 			c->ns[i] += (c->readers[f] >> i & 1) != 0 ? k->ns[f] : 0;
 	}
@@ -96,7 +102,7 @@ build_pack_costs_make(const struct build_resolved *rs, const struct pack_plan *p
 	if (build_pack_keep(rs, p, results, slim, &k.kept, e) != 0)
 		goto out;
 	for (size_t i = 0; i < p->n_frames; i++)
-		k.ns[i] = build_pack_frame_cost(&p->frames[i], &results[i]);
+		k.ns[i] = build_pack_frame_cost(p, &p->frames[i], &results[i]);
 	sum_up(&k, c);
 	rc = 0;
 out:

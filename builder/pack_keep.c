@@ -15,22 +15,23 @@ keep_frames(struct pack_kept *k, const struct pack_plan *p, const struct pack_us
 }
 
 static void
-decide(struct pack_kept *k, const struct build_resolved *rs, const struct pack_plan *p,
-    const struct pack_result *results, bool slim)
+decide(struct pack_kept *k, const struct pack_plan *p, const struct pack_result *results, bool slim)
 {
 	for (size_t i = 0; i < p->n_uses; i++)
 		if (p->uses[i].bases == 0)
 			k->full[p->uses[i].content] = true;
 	for (size_t i = 0; i < p->n_uses; i++) {
 		const struct pack_use *u = &p->uses[i];
-		uint64_t based = 0;
+		uint64_t based = 0, all = 0;
 
-		for (size_t j = u->first; j < u->first + u->n; j++)
+		for (size_t j = u->first; j < u->first + u->n; j++) {
+			all += p->parts[j].len;
 			if (results[p->parts[j].frame].kind != DRAY_FRAME_PLAIN)
 				based += p->parts[j].len;
+		}
 		if (u->bases == 0) {
 			k->use[i] = PACK_FULL;
-		} else if (slim ? based > 0 : based > 0 && based >= rs->contents[u->content].size / 4) {
+		} else if (slim ? based > 0 : based > 0 && based >= all / 4) {
 			/* a large content of which only a small part is old is better read as a full copy, if there is one */
 			k->use[i] = PACK_DELTA;
 		} else if (slim && !k->full[u->content]) {
@@ -72,7 +73,7 @@ build_pack_keep(const struct build_resolved *rs, const struct pack_plan *p, cons
 		build_pack_kept_free(k);
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	}
-	decide(k, rs, p, results, slim);
+	decide(k, p, results, slim);
 	sort_uses(k, p, rs->n_contents);
 	return 0;
 }

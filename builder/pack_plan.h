@@ -15,7 +15,6 @@
 #include "dray/index.h"
 
 #define PACK_GROUP_BYTES (1024u * 1024u)	/* small contents share frames of about this output */
-#define PACK_REF_MAX (8u * 1024u * 1024u)	/* base bytes of one frame */
 
 struct pack_part {			/* @len bytes at @at of a content, at @offset in the output of its frame */
 	uint32_t content, len;

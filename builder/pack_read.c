@@ -1,10 +1,13 @@
 /*
  * pack_read.c - contents by row, from the release that holds them.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "dray/gzip.h"
 
 #include "builder/pack_read.h"
 
@@ -110,7 +113,20 @@ check_blocks(const uint8_t *sums, struct dray_sha256 *h, uint64_t at, const uint
 }
 
 int
-build_pack_read(struct pack_reader *r, struct dray_sha256 *h, uint32_t content, bool old, uint64_t at, size_t len,
+build_pack_head(const struct pack_reader *r, uint32_t content, bool old, uint8_t *to, size_t len, struct dray_err *e)
+{
+	struct build_reader in;
+	int rc;
+
+	if (open_content(r, content, old, &in, e) != 0)
+		return wrap(r, content, old, e);
+	rc = read_all(&in, 0, to, len, e);
+	close_content(&in);
+	return rc == 0 ? 0 : wrap(r, content, old, e);
+}
+
+static int
+read_stored(struct pack_reader *r, struct dray_sha256 *h, uint32_t content, bool old, uint64_t at, size_t len,
     uint8_t *to, struct dray_err *e)
 {
 	const struct build_content *c = &r->rs->contents[content];
@@ -132,6 +148,54 @@ build_pack_read(struct pack_reader *r, struct dray_sha256 *h, uint32_t content, 
 out:
 	close_content(&in);
 	return rc == 0 ? 0 : wrap(r, content, old, e);
+}
+
+/* what is inside the .gz @content: all of it */
+static int
+read_inside(struct pack_reader *r, struct dray_sha256 *h, uint32_t content, bool old, uint8_t *to, struct dray_err *e)
+{
+	const struct build_content *c = &r->rs->contents[content];
+	struct dray_gunzip *g = NULL;
+	uint8_t *gz = malloc((size_t)c->size);	/* build_insides_find has bounded it */
+	size_t got;
+	int rc = -1;
+
+	if (gz == NULL)
+		dray_fail(e, DRAY_E_IO, "out of memory");
+	else if (dray_gunzip_new(&g, e) == 0 && read_stored(r, h, content, old, 0, (size_t)c->size, gz, e) == 0)
+		rc = dray_gunzip(g, gz, (size_t)c->size, to, c->inside, &got) && got == c->inside ? 0 :
+		    dray_fail(e, DRAY_E_IO, "internal: the inside of a .gz is another one");
+	dray_gunzip_free(g);
+	free(gz);
+	return rc;
+}
+
+int
+build_pack_read(struct pack_reader *r, struct dray_sha256 *h, uint32_t content, bool old, uint64_t at, size_t len,
+    uint8_t *to, struct dray_err *e)
+{
+	if (r->rs->contents[content].inside == 0)
+		return read_stored(r, h, content, old, at, len, to, e);
+	assert(at == 0 && len == r->rs->contents[content].inside);	/* it is one piece, and a range of it is all of it */
+	return read_inside(r, h, content, old, to, e);
+}
+
+static int
+walk_inside(struct pack_reader *r, const struct pack_walk *w, uint32_t content, bool old, struct dray_err *e)
+{
+	uint32_t len = r->rs->contents[content].inside;
+	uint8_t *p = malloc(len);
+	int rc = -1;
+
+	if (p == NULL)
+		return dray_fail(e, DRAY_E_IO, "out of memory");
+	rc = read_inside(r, w->whole, content, old, p, e);
+	for (uint32_t at = 0, n; rc == 0 && at < len; at += n) {
+		n = len - at < PACK_WALK_BYTES ? len - at : PACK_WALK_BYTES;
+		rc = w->take(w->ctx, p + at, n, at, e);
+	}
+	free(p);
+	return rc;
 }
 
 /* the walk of one content; @sums: room for all blocks, or NULL */
@@ -176,6 +240,8 @@ build_pack_walk(struct pack_reader *r, const struct pack_walk *w, uint32_t conte
 	struct build_reader in;
 	int rc = -1;
 
+	if (c->inside != 0)
+		return walk_inside(r, w, content, old, e);
 	if (open_content(r, content, old, &in, e) != 0)
 		return wrap(r, content, old, e);
 	if (w->sums && (sums = malloc((size_t)(c->size / PACK_SUM_BLOCK + 1) * PACK_SUM_LEN)) == NULL) {

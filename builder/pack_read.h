@@ -14,6 +14,7 @@
 #include "dray/digest.h"
 #include "dray/err.h"
 
+#define PACK_REF_MAX (8u * 1024u * 1024u)	/* base bytes of one frame; also the largest inside of a .gz */
 #define PACK_SUM_BLOCK 32768u
 #define PACK_SUM_LEN 16u		/* of the block's SHA-256: it tells change, not malice */
 
@@ -27,8 +28,12 @@ DRAY_MUST_CHECK int build_pack_reader_begin(struct pack_reader *r, const struct 
     struct dray_err *e);
 void build_pack_reader_end(struct pack_reader *r);
 
+/** build_pack_head - the first @len bytes of a content as it is, not checked */
+DRAY_MUST_CHECK int build_pack_head(const struct pack_reader *r, uint32_t content, bool old, uint8_t *to, size_t len,
+    struct dray_err *e);
+
 /**
- * build_pack_read - @len bytes at @at of a content
+ * build_pack_read - @len bytes at @at of a content, or all of its inside
  * @old: from a base, else from the target
  * The whole of it, or blocks of PACK_SUM_BLOCK bytes (the last one may be shorter) after build_pack_walk took the sums.
  * Errors: DRAY_E_IO, with the path: unreadable, or changed since the tree was read.
@@ -47,7 +52,7 @@ struct pack_walk {
 };
 #define PACK_WALK_BYTES (8u * PACK_SUM_BLOCK)
 
-/** build_pack_walk - all bytes of a content in order, or some of them */
+/** build_pack_walk - all bytes of a content, or of its inside, in order, or some of them */
 DRAY_MUST_CHECK int build_pack_walk(struct pack_reader *r, const struct pack_walk *w, uint32_t content, bool old,
     struct dray_err *e);
 

@@ -32,7 +32,7 @@ DRAY_MUST_CHECK int build_pack_keep(const struct build_resolved *rs, const struc
 void build_pack_kept_free(struct pack_kept *k);
 
 /** build_pack_frame_cost - nanoseconds to apply a frame of the plan as @r */
-uint64_t build_pack_frame_cost(const struct pack_frame *f, const struct pack_result *r);
+uint64_t build_pack_frame_cost(const struct pack_plan *p, const struct pack_frame *f, const struct pack_result *r);
 
 struct pack_costs {		/* what applying costs: nanoseconds of one core, by the model of apply_cost.h */
 	size_t n;			/* bases; 1 if there are none, for a machine that has nothing */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "builder/pack_result.h"
+#include "dray/deflate.h"
 #include "dray/frame.h"
 
 struct rows {
@@ -72,6 +73,8 @@ add_frames(struct rows *k, uint8_t section, struct dray_err *e)
 		row.block = (uint32_t)(to->n_blocks - 1);
 		if (dray_iw_frame(k->rs->tables, &row, k->p->ranges + f->range_first, n, &k->row[i], e) != 0)
 			return -1;
+		for (size_t j = 0; j < n; j++)
+			to->gzip |= k->p->ranges[f->range_first + j].inside;
 		to->frames[to->n_frames++] = (struct build_stored){ r->at, r->len };
 		add_up(to, f, r, !k->rs->contents[k->p->parts[f->first].content].wanted);
 	}
@@ -104,7 +107,9 @@ add_recipes(struct rows *k, uint32_t content, struct dray_piece *pieces, struct 
 			if (k->kept->use[k->kept->sorted[i]] != what)
 				continue;
 			recipes[n] = (struct dray_recipe){
-				.kind = what == PACK_DELTA ? DRAY_RECIPE_DELTA : DRAY_RECIPE_FULL, .piece_count = (uint32_t)u->n };
+				.kind = what == PACK_DELTA ? DRAY_RECIPE_DELTA : DRAY_RECIPE_FULL, .wrap = c->wrap,
+				.piece_count = (uint32_t)u->n };
+			k->to->gzip |= c->wrap != DRAY_DEFLATE_NONE;
 			lists[n++] = pieces;
 			for (size_t j = u->first; j < u->first + u->n; j++)
 				*pieces++ = (struct dray_piece){ k->row[p->parts[j].frame], p->parts[j].offset, p->parts[j].len };

@@ -27,7 +27,19 @@ struct build_content {		/* one row of CONTENTS */
 	uint64_t comps;		/* components of the target's paths that hold it */
 	uint64_t old_comps;	/* ... of the bases' paths behind solid */
 	uint64_t sure_comps;	/* ... behind sure */
+
+	/* filled by build_insides_find: a .gz that is looked at inside (gzip.h) */
+	uint32_t inside;	/* bytes of its inside; 0: it is taken as it is */
+	uint8_t wrap;		/* DRAY_DEFLATE_* by which it can be made again; NONE: a base only */
+	uint64_t make_ns;	/* what that costs */
 };
+
+/* bytes that packing has to do with */
+static inline uint64_t
+build_content_len(const struct build_content *c)
+{
+	return c->inside != 0 ? c->inside : c->size;
+}
 
 struct build_old {		/* a file of some bases: at one path, with one content */
 	uint32_t row;		/* of the entry; ascending, with one item for each content */

@@ -11,6 +11,7 @@
 #include "builder/temp.h"
 #include "builder/write.h"
 #include "dray/digest.h"
+#include "dray/deflate.h"
 #include "dray/frame.h"
 #include "dray/num.h"
 #include "dray/slot.h"
@@ -136,6 +137,13 @@ set_limits(struct dray_desc *d, const struct build_packed *p)
 }
 
 static void
+name_encoder(struct dray_desc *d, const char *name, const char *id)
+{
+	snprintf(d->encoders[d->n_encoders].name, sizeof(d->encoders[0].name), "%s", name);
+	snprintf(d->encoders[d->n_encoders++].id, sizeof(d->encoders[0].id), "%s", id);
+}
+
+static void
 set_names(struct dray_desc *d, const struct build_packed *p, bool unsized)
 {
 	d->format = DRAY_FORMAT_VERSION;
@@ -150,13 +158,14 @@ set_names(struct dray_desc *d, const struct build_packed *p, bool unsized)
 	}
 	if (p->delta)
 		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "delta");
+	if (p->gzip)
+		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "gzip");
 	if (unsized)
 		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "history");
-	d->n_encoders = 2;
-	snprintf(d->encoders[0].name, sizeof(d->encoders[0].name), "match");
-	snprintf(d->encoders[0].id, sizeof(d->encoders[0].id), "%s", dray_match_id());
-	snprintf(d->encoders[1].name, sizeof(d->encoders[1].name), "zstd");
-	snprintf(d->encoders[1].id, sizeof(d->encoders[1].id), "%s", dray_encoder_id());
+	if (p->gzip)
+		name_encoder(d, "deflate", DRAY_DEFLATE_RULES);
+	name_encoder(d, "match", dray_match_id());
+	name_encoder(d, "zstd", dray_encoder_id());
 }
 
 /* the slot: the signed text and no signature */

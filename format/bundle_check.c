@@ -15,6 +15,7 @@
 
 #include "dray/digest.h"
 #include "dray/frame.h"
+#include "dray/gzip.h"
 #include "dray/num.h"
 #include "dray/pool.h"
 #include "dray/tar.h"
@@ -38,6 +39,7 @@ struct worker {
 	struct dray_decoder *dec;
 	uint8_t *out;
 	size_t cap;
+	struct dray_gzip_room gzip;
 };
 
 struct check {
@@ -61,56 +63,6 @@ struct job {
 	uint32_t first, count;		/* frames, one after the other in the file */
 	uint8_t *buf;
 };
-
-/* the first path that needs a frame; slow, for messages only */
-static bool
-find_path(const struct dray_index *ix, uint32_t frame, struct dray_entry *out)
-{
-	uint32_t n = dray_index_rows(ix, DRAY_T_CONTENTS), entries = dray_index_rows(ix, DRAY_T_ENTRIES);
-	struct dray_content c;
-	struct dray_recipe r;
-	struct dray_piece p;
-	struct dray_state s;
-	bool found = false;
-	uint8_t *needs;
-
-	if ((needs = calloc(n + 1u, 1)) == NULL)
-		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		dray_index_content(ix, i, &c);
-		for (uint32_t j = 0; j < c.recipe_count; j++) {
-			dray_index_recipe(ix, c.recipe_first + j, &r);
-			for (uint32_t k = 0; k < r.piece_count; k++) {
-				dray_index_piece(ix, r.piece_first + k, &p);
-				needs[i] |= p.frame == frame;
-			}
-		}
-	}
-	for (uint32_t i = 0; i < entries && !found; i++) {
-		dray_index_entry(ix, i, out);
-		if (out->target == DRAY_NONE)
-			continue;
-		dray_index_state(ix, out->target, &s);
-		found = s.content != DRAY_NONE && needs[s.content];
-	}
-	free(needs);
-	return found;
-}
-
-static int
-wrap_frame(const struct check *c, uint32_t frame, struct dray_err *e)
-{
-	char q[DRAY_QUOTE_CAP(200)];
-	struct dray_entry en;
-	struct dray_frame f;
-
-	dray_index_frame(c->ix, frame, &f);
-	dray_hint(e, "the bundle is damaged: copy it again");
-	if (find_path(c->ix, frame, &en))
-		return dray_wrap(e, "frame %u at byte %" PRIu64 ", needed for %s", frame, f.at,
-		    dray_quote(en.path, en.len, q, sizeof q));
-	return dray_wrap(e, "frame %u at byte %" PRIu64, frame, f.at);
-}
 
 static bool
 is_stopped(const struct check *c)
@@ -175,6 +127,21 @@ await_turn(struct check *c, struct whole *w, uint32_t piece)
 }
 
 static int
+use_inside(const struct check *c, struct worker *w, const struct dray_recipe *r, uint32_t content, const uint8_t *p, size_t len,
+    struct dray_err *e)
+{
+	struct dray_content ct;
+	const uint8_t *gz;
+	uint8_t got[32];
+
+	dray_index_content(c->ix, content, &ct);
+	if (dray_gzip_content(&w->gzip, r->wrap, p, len, (size_t)ct.size, &gz, e) != 0 ||
+	    dray_sha256_once(w->h, gz, (size_t)ct.size, got, e) != 0)
+		return -1;
+	return compare_content(c, got, content, e);
+}
+
+static int
 use_piece(struct check *c, struct worker *w, const struct use *u, const uint8_t *out, struct dray_err *e)
 {
 	struct whole *whole = &c->wholes[u->recipe];
@@ -184,6 +151,8 @@ use_piece(struct check *c, struct worker *w, const struct use *u, const uint8_t 
 
 	dray_index_recipe(c->ix, u->recipe, &r);
 	dray_index_piece(c->ix, r.piece_first + u->piece, &p);
+	if (r.wrap != DRAY_DEFLATE_NONE)
+		return use_inside(c, w, &r, whole->content, out + p.offset, p.len, e);
 	if (r.piece_count == 1) {
 		if (dray_sha256_once(w->h, out + p.offset, p.len, got, e) != 0)
 			return -1;
@@ -285,7 +254,7 @@ run_job(void *ctx, unsigned worker, void *job, struct dray_err *e)
 		if (rc == 0 && unpacked(c, &f) > 0)
 			rc = decode_frame(c, w, i, &f, p, e);
 		if (rc != 0 && e->code != DRAY_OK)
-			wrap_frame(c, i, e);
+			dray_bundle_blame(c->ix, i, e);
 		if (rc == 0)
 			tell(c, f.stored + unpacked(c, &f));
 		p += f.stored;
@@ -451,6 +420,7 @@ free_check(struct check *c)
 	for (unsigned i = 0; c->workers != NULL && i < c->n_workers; i++) {
 		dray_sha256_free(c->workers[i].h);
 		dray_decoder_free(c->workers[i].dec);
+		dray_gzip_room_free(&c->workers[i].gzip);
 		free(c->workers[i].out);
 	}
 	for (uint32_t i = 0; c->wholes != NULL && i < dray_index_rows(c->ix, DRAY_T_RECIPES); i++)

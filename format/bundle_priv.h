@@ -1,5 +1,5 @@
 /*
- * bundle_priv.h - an open bundle (private to bundle.c and bundle_check.c).
+ * bundle_priv.h - an open bundle (private to bundle.c, bundle_check.c and bundle_blame.c).
  */
 #ifndef DRAY_BUNDLE_PRIV_H
 #define DRAY_BUNDLE_PRIV_H
@@ -28,5 +28,8 @@ DRAY_MUST_CHECK int dray_bundle_padding(const struct dray_bundle *b, uint64_t en
 /** dray_bundle_header - the canonical header at @at must be that of @name with exactly @size bytes */
 DRAY_MUST_CHECK int dray_bundle_header(const struct dray_bundle *b, uint64_t at, const char *name, uint64_t size,
     struct dray_err *e);
+
+/* wrap @e, which tells what is wrong with a frame: where it stands, and the first path that needs it. Return: -1 */
+int dray_bundle_blame(const struct dray_index *ix, uint32_t frame, struct dray_err *e);
 
 #endif

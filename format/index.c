@@ -151,7 +151,7 @@ dray_index_recipe(const struct dray_index *ix, uint32_t i, struct dray_recipe *o
 	const uint8_t *p = ix_row(ix, DRAY_T_RECIPES, i);
 
 	*out = (struct dray_recipe){
-		.kind = p[R_KIND], .piece_first = ix_u32(p + R_PIECE), .piece_count = ix_u32(p + R_PIECES),
+		.kind = p[R_KIND], .wrap = p[R_WRAP], .piece_first = ix_u32(p + R_PIECE), .piece_count = ix_u32(p + R_PIECES),
 	};
 }
 
@@ -184,7 +184,8 @@ dray_index_range(const struct dray_index *ix, uint32_t i, struct dray_range *out
 	const uint8_t *p = ix_row(ix, DRAY_T_RANGES, i);
 
 	*out = (struct dray_range){
-		.content = ix_u32(p + G_CONTENT), .offset = ix_u64(p + G_OFFSET), .len = ix_u64(p + G_LEN),
+		.content = ix_u32(p + G_CONTENT), .offset = ix_u64(p + G_OFFSET) & ~IX_INSIDE, .len = ix_u64(p + G_LEN),
+		.inside = (ix_u64(p + G_OFFSET) & IX_INSIDE) != 0,
 	};
 }
 

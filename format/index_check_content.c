@@ -8,6 +8,7 @@
 
 #include "dray/digest.h"
 #include "dray/frame.h"
+#include "dray/gzip.h"
 
 #include "index_priv.h"
 
@@ -15,6 +16,17 @@ static const uint8_t sha256_of_nothing[DRAY_SHA256_LEN] = {
 	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
 	0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 };
+
+/* the one piece, @len bytes, is the inside of a .gz of @size bytes */
+static int
+check_wrap(const struct dray_recipe *r, uint64_t len, uint64_t size, struct dray_err *e)
+{
+	if (r->piece_count != 1)
+		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " pieces for the inside of a .gz, which is one", r->piece_count);
+	if (len > DRAY_GZIP_MAX || size > DRAY_GZIP_BOUND(len))
+		return dray_fail(e, DRAY_E_FORMAT, "an inside of %" PRIu64 " bytes for a .gz of %" PRIu64, len, size);
+	return 0;
+}
 
 static int
 check_pieces(const struct dray_index *ix, const struct dray_recipe *r, uint64_t size, uint8_t *used, struct dray_err *e)
@@ -52,10 +64,12 @@ check_pieces(const struct dray_index *ix, const struct dray_recipe *r, uint64_t 
 		sum += pc.len;		/* fewer than 2^32 pieces of fewer than 2^32 bytes */
 		last = pc;
 	}
-	if (sum != size)
-		return dray_fail(e, DRAY_E_FORMAT, "its pieces make %" PRIu64 " bytes of %" PRIu64, sum, size);
 	if (r->kind == DRAY_RECIPE_DELTA && !delta)
 		return dray_fail(e, DRAY_E_FORMAT, "a delta none of whose frames has a base");
+	if (r->wrap != DRAY_DEFLATE_NONE)
+		return check_wrap(r, sum, size, e);
+	if (sum != size)
+		return dray_fail(e, DRAY_E_FORMAT, "its pieces make %" PRIu64 " bytes of %" PRIu64, sum, size);
 	return 0;
 }
 
@@ -69,8 +83,12 @@ check_recipe(const struct dray_index *ix, uint32_t i, uint32_t *next_piece, uint
 	dray_index_recipe(ix, i, &r);
 	if (r.kind < DRAY_RECIPE_FULL || r.kind > DRAY_RECIPE_COPY)
 		return dray_fail(e, DRAY_E_NEWER, "kind %u is not known to this version", r.kind);
-	if (p[R_ZERO] != 0 || ix_u16(p + R_ZERO + 1) != 0)
+	if (r.wrap > DRAY_DEFLATE_LAST)
+		return dray_fail(e, DRAY_E_NEWER, "gzip encoder %u is not known to this version", r.wrap);
+	if (ix_u16(p + R_ZERO) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
+	if (r.wrap != DRAY_DEFLATE_NONE && r.kind == DRAY_RECIPE_COPY)
+		return dray_fail(e, DRAY_E_FORMAT, "a wrapped copy");
 	if (r.piece_first != *next_piece || r.piece_count > ix->rows[DRAY_T_PIECES] - *next_piece)
 		return dray_fail(e, DRAY_E_FORMAT, "its pieces do not follow those before them");
 	*next_piece += r.piece_count;

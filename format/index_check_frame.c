@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dray/frame.h"
+#include "dray/gzip.h"
 #include "dray/num.h"
 #include "dray/tar.h"
 
@@ -25,7 +26,7 @@ dray_index_may(const struct dray_desc *desc, const char *feature)
 
 /* the ranges of frame @i; *sum: bytes of the reference they make */
 static int
-check_ranges(const struct dray_index *ix, uint32_t i, uint64_t *sum, struct dray_err *e)
+check_ranges(const struct dray_index *ix, const struct dray_desc *desc, uint32_t i, uint64_t *sum, struct dray_err *e)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_FRAMES, i);
 	uint32_t first = ix_u32(p + F_RANGE), n = ix_u32(p + F_RANGES);
@@ -51,7 +52,11 @@ check_ranges(const struct dray_index *ix, uint32_t i, uint64_t *sum, struct dray
 		dray_index_content(ix, r.content, &c);
 		if (c.size == DRAY_SIZE_UNKNOWN)
 			return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": content %" PRIu32 " is of unknown size", k, r.content);
-		if (r.len == 0 || r.offset > c.size || r.len > c.size - r.offset)
+		if (r.inside && !dray_index_may(desc, "gzip"))
+			return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": the inside of a .gz without the feature \"gzip\"", k);
+		if (r.inside && (r.offset != 0 || r.len > DRAY_GZIP_MAX || c.size > DRAY_GZIP_BOUND(r.len)))
+			return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": is not an inside that content %" PRIu32 " can have", k, r.content);
+		if (r.len == 0 || (!r.inside && (r.offset > c.size || r.len > c.size - r.offset)))
 			return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": lies outside content %" PRIu32, k, r.content);
 		if (r.len > DRAY_REF_MAX - *sum)
 			return dray_fail(e, DRAY_E_FORMAT, "its base ranges are above %u bytes", DRAY_REF_MAX);
@@ -92,7 +97,7 @@ dray_index_check_frame(const struct dray_index *ix, const struct dray_desc *desc
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
 	if (out == 0 || out > limit)
 		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " bytes of output, the limit is %" PRIu64, out, limit);
-	if (check_raw(p, e) != 0 || check_ranges(ix, i, &ref, e) != 0)
+	if (check_raw(p, e) != 0 || check_ranges(ix, desc, i, &ref, e) != 0)
 		return -1;
 	if (desc != NULL && ref + ix_u32(p + F_RAW) + out > desc->limit_memory)
 		return dray_fail(e, DRAY_E_FORMAT, "needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
@@ -206,7 +211,19 @@ bases_of_contents(const struct dray_index *ix, const struct dray_desc *desc)
 }
 
 static int
-check_copies(const struct dray_index *ix, const struct dray_desc *desc, const uint64_t *mask, struct dray_err *e)
+check_recipe(const struct dray_desc *desc, const struct dray_recipe *r, uint64_t mask, struct dray_err *e)
+{
+	if (r->kind != DRAY_RECIPE_FULL && !dray_index_may(desc, "delta"))
+		return dray_fail(e, DRAY_E_FORMAT, "kind %u without the feature \"delta\"", r->kind);
+	if (r->kind == DRAY_RECIPE_COPY && mask == 0)
+		return dray_fail(e, DRAY_E_FORMAT, "a copy of what no base has");
+	if (r->wrap != DRAY_DEFLATE_NONE && !dray_index_may(desc, "gzip"))
+		return dray_fail(e, DRAY_E_FORMAT, "the inside of a .gz without the feature \"gzip\"");
+	return 0;
+}
+
+static int
+check_recipes(const struct dray_index *ix, const struct dray_desc *desc, const uint64_t *mask, struct dray_err *e)
 {
 	for (uint32_t i = 0; i < ix->rows[DRAY_T_CONTENTS]; i++) {
 		struct dray_content c;
@@ -215,12 +232,8 @@ check_copies(const struct dray_index *ix, const struct dray_desc *desc, const ui
 		dray_index_content(ix, i, &c);
 		for (uint32_t k = 0; k < c.recipe_count; k++) {
 			dray_index_recipe(ix, c.recipe_first + k, &r);
-			if (r.kind != DRAY_RECIPE_FULL && !dray_index_may(desc, "delta"))
-				return dray_fail(e, DRAY_E_FORMAT, "content %" PRIu32 ": recipe %" PRIu32 ": kind %u without the feature "
-				    "\"delta\"", i, k, r.kind);
-			if (r.kind == DRAY_RECIPE_COPY && mask[i] == 0)
-				return dray_fail(e, DRAY_E_FORMAT, "content %" PRIu32 ": recipe %" PRIu32 ": a copy of what no base has", i,
-				    k);
+			if (check_recipe(desc, &r, mask[i], e) != 0)
+				return dray_wrap(e, "content %" PRIu32 ": recipe %" PRIu32, i, k);
 		}
 	}
 	return 0;
@@ -229,17 +242,20 @@ check_copies(const struct dray_index *ix, const struct dray_desc *desc, const ui
 int
 dray_index_check_bases(const struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e)
 {
-	bool copies = false;
+	bool plain = true;
 	uint64_t *mask;
 	int rc = -1;
 
-	for (uint32_t i = 0; i < ix->rows[DRAY_T_RECIPES] && !copies; i++)
-		copies = ix_row(ix, DRAY_T_RECIPES, i)[R_KIND] != DRAY_RECIPE_FULL;
-	if (!copies && ix->rows[DRAY_T_RANGES] == 0)
+	for (uint32_t i = 0; i < ix->rows[DRAY_T_RECIPES] && plain; i++) {
+		const uint8_t *p = ix_row(ix, DRAY_T_RECIPES, i);
+
+		plain = p[R_KIND] == DRAY_RECIPE_FULL && p[R_WRAP] == DRAY_DEFLATE_NONE;
+	}
+	if (plain && ix->rows[DRAY_T_RANGES] == 0)
 		return 0;	/* full copies only: nothing to look up */
 	if ((mask = bases_of_contents(ix, desc)) == NULL)
 		return dray_fail_errno(e, "bases of contents");
-	if (check_copies(ix, desc, mask, e) != 0)
+	if (check_recipes(ix, desc, mask, e) != 0)
 		goto out;
 	for (uint32_t i = 0; i < ix->rows[DRAY_T_FRAMES]; i++) {
 		uint64_t bases = UINT64_MAX;

@@ -20,6 +20,7 @@
 #define IX_XNAME_MAX 255u
 #define IX_XVALUE_MAX 65536u
 #define IX_LINK_MAX 4095u		/* bytes of a symlink target */
+#define IX_INSIDE (UINT64_C(1) << 63)	/* in the offset of a range */
 #define IX_RANGES_MAX 65536u		/* of one frame */
 #define IX_BLOCK_MAX (4u * 1024u * 1024u)	/* stored bytes of a block, unless it is one frame */
 
@@ -37,7 +38,7 @@ enum {
 	E_WIDTH = 20,
 	L_STATE = 0, L_BASES = 4, L_WIDTH = 12,
 	N_SIZE = 0, N_RECIPE = 8, N_RECIPES = 12, N_SHA = 16, N_WIDTH = 48,
-	R_KIND = 0, R_ZERO = 1, R_PIECE = 4, R_PIECES = 8, R_WIDTH = 12,
+	R_KIND = 0, R_WRAP = 1, R_ZERO = 2, R_PIECE = 4, R_PIECES = 8, R_WIDTH = 12,
 	P_FRAME = 0, P_OFFSET = 4, P_LEN = 8, P_WIDTH = 12,
 	F_KIND = 0, F_FILTER = 1, F_ZERO = 2, F_BLOCK = 4, F_STORED = 8, F_OUT = 12, F_RAW = 16, F_RANGE = 20,
 	F_RANGES = 24, F_SHA = 28, F_WIDTH = 60,

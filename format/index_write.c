@@ -301,7 +301,7 @@ dray_iw_frame(struct dray_index_writer *w, const struct dray_frame *f, const str
 		uint8_t q[G_WIDTH];
 
 		dray_put_u32(q + G_CONTENT, r[i].content);
-		dray_put_u64(q + G_OFFSET, r[i].offset);
+		dray_put_u64(q + G_OFFSET, r[i].offset | (r[i].inside ? IX_INSIDE : 0));
 		dray_put_u64(q + G_LEN, r[i].len);
 		if (dray_index_append(t, DRAY_T_RANGES, q, sizeof q, e) != 0)
 			goto undo;
@@ -334,6 +334,7 @@ dray_iw_recipes(struct dray_index_writer *w, uint32_t content, const struct dray
 		uint8_t p[R_WIDTH] = { 0 };
 
 		p[R_KIND] = recipes[i].kind;
+		p[R_WRAP] = recipes[i].wrap;
 		dray_put_u32(p + R_PIECE, t->view.rows[DRAY_T_PIECES]);
 		dray_put_u32(p + R_PIECES, recipes[i].piece_count);
 		if (dray_index_append(t, DRAY_T_RECIPES, p, sizeof p, e) != 0)

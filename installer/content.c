@@ -50,6 +50,11 @@ use_single(struct stage *s, struct stage_worker *w, struct want *want, const uin
 	uint32_t node;
 
 	dray_index_content(s->ix, want->content, &c);
+	if (want->wrap != DRAY_DEFLATE_NONE) {
+		if (dray_gzip_content(&w->gzip, want->wrap, p, len, (size_t)c.size, &p, e) != 0)
+			return -1;
+		len = (size_t)c.size;
+	}
 	if (dray_sha256_once(w->sha, p, len, sum, e) != 0)
 		return -1;
 	if (memcmp(sum, c.sha256, sizeof(sum)) != 0)

@@ -28,6 +28,24 @@ open_live(struct stage *s, struct stage_worker *w, uint32_t content)
 	return openat(dir, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
+/* one range from @fd, -1: from nowhere */
+static int
+gather(struct stage *s, struct stage_worker *w, int fd, const struct dray_range *r, uint8_t *to, bool *here,
+    struct dray_err *e)
+{
+	struct dray_content c;
+
+	*here = fd != -1;
+	if (!*here)
+		return 0;
+	if (!r->inside) {
+		*here = dray_pread_whole(fd, to, (size_t)r->len, r->offset);
+		return 0;
+	}
+	dray_index_content(s->ix, r->content, &c);
+	return dray_gzip_base(&w->gzip, fd, 0, c.size, to, (size_t)r->len, here, e);
+}
+
 int
 inst_stage_reference(struct stage *s, struct stage_worker *w, const struct dray_frame *f, bool *here, struct dray_err *e)
 {
@@ -36,7 +54,7 @@ inst_stage_reference(struct stage *s, struct stage_worker *w, const struct dray_
 	struct dray_range r, *more;
 	uint8_t *grown;
 	size_t at = 0;
-	int fd = -1;
+	int fd = -1, rc = 0;
 
 	*here = false;
 	w->ref_len = 0;
@@ -61,7 +79,7 @@ inst_stage_reference(struct stage *s, struct stage_worker *w, const struct dray_
 		w->ref_cap = (size_t)total;
 	}
 	*here = true;
-	for (i = 0; i < f->range_count && *here; i++) {
+	for (i = 0; i < f->range_count && *here && rc == 0; i++) {
 		r = w->ranges[i];
 		if (r.content != open_content) {
 			if (fd != -1)
@@ -69,11 +87,11 @@ inst_stage_reference(struct stage *s, struct stage_worker *w, const struct dray_
 			fd = open_live(s, w, r.content);
 			open_content = r.content;
 		}
-		*here = fd != -1 && dray_pread_whole(fd, w->ref + at, (size_t)r.len, r.offset);
+		rc = gather(s, w, fd, &r, w->ref + at, here, e);
 		at += (size_t)r.len;
 	}
 	if (fd != -1)
 		close(fd);
 	w->ref_len = at;
-	return 0;
+	return rc;
 }

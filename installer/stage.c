@@ -291,8 +291,27 @@ tables(const struct stage *s)
 	    s->p->n_facts * sizeof(struct inst_fact);
 }
 
-/* a worker's share: one frame's output, the most that one builds on, two frames as they are stored; and two more of these
- * for the reader */
+/* what a worker needs to make .gz again: the largest of them, and the contexts; 0 if there are none */
+static uint64_t
+for_gzip(const struct dray_index *ix)
+{
+	struct dray_content c;
+	struct dray_recipe r;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_CONTENTS); i++) {
+		dray_index_content(ix, i, &c);
+		for (uint32_t k = 0; k < c.recipe_count; k++) {
+			dray_index_recipe(ix, c.recipe_first + k, &r);
+			if (r.wrap != DRAY_DEFLATE_NONE && c.size > most)
+				most = c.size;
+		}
+	}
+	return most > 0 ? most + DRAY_GZIP_CONTEXTS : 0;
+}
+
+/* a worker's share: one frame's output, the most that one builds on, two frames as they are stored, a .gz; and two more
+ * frames for the reader */
 static unsigned
 keep_to_memory(const struct stage *s)
 {
@@ -315,7 +334,7 @@ keep_to_memory(const struct stage *s)
 		if (f.stored > most_stored)
 			most_stored = f.stored;
 	}
-	share = dray_bundle_desc(s->b)->limit_frame + most_ref + 2 * most_stored;
+	share = dray_bundle_desc(s->b)->limit_frame + most_ref + 2 * most_stored + for_gzip(s->ix);
 	left = s->o->memory;
 	left -= left < tables(s) + 2 * most_stored ? left : tables(s) + 2 * most_stored;
 	for (unsigned t = s->threads; t > 1; t--)

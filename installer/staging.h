@@ -9,6 +9,7 @@
 
 #include "dray/digest.h"
 #include "dray/frame.h"
+#include "dray/gzip.h"
 #include "dray/pool.h"
 
 #include "installer/place.h"
@@ -29,7 +30,7 @@ struct want {
 	uint32_t ordinal;		/* of the recipe in use */
 	uint32_t n_pieces;
 	struct pieces *pieces;		/* made for more than one; owned */
-	uint8_t kind;			/* DRAY_RECIPE_* of the recipe in use */
+	uint8_t kind, wrap;		/* DRAY_RECIPE_*, DRAY_DEFLATE_* of the recipe in use */
 	bool have;			/* made, or taken over from an earlier staging */
 	bool made;			/* files exist; with several pieces under their lock */
 	atomic_bool failed;		/* what it was made from was not what the recipe needs: the next recipe's turn */
@@ -45,6 +46,7 @@ struct stage_worker {
 	struct dray_decoder *dec;
 	struct dray_sha256 *sha;
 	uint8_t *out;			/* one frame's output */
+	struct dray_gzip_room gzip;
 	uint8_t *ref;			/* base bytes of a delta frame */
 	size_t ref_len, ref_cap;
 	struct dray_range *ranges;	/* of that frame */

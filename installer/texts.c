@@ -6,6 +6,7 @@
 
 #include "dray/digest.h"
 #include "dray/frame.h"
+#include "dray/gzip.h"
 #include "dray/num.h"
 
 #include "installer/texts.h"
@@ -18,6 +19,7 @@ struct inst_texts {
 	uint8_t *stored, *out;		/* of the frame below: neighbours share one */
 	size_t stored_cap, out_cap;
 	uint32_t frame;			/* DRAY_NONE: none yet */
+	struct dray_gzip_room gzip;
 };
 
 int
@@ -46,6 +48,7 @@ inst_texts_free(struct inst_texts *t)
 		return;
 	dray_decoder_free(t->dec);
 	dray_sha256_free(t->h);
+	dray_gzip_room_free(&t->gzip);
 	free(t->stored);
 	free(t->out);
 	free(t);
@@ -98,15 +101,22 @@ full_recipe(const struct dray_index *ix, const struct dray_content *c, struct dr
 }
 
 static int
-put_together(struct inst_texts *t, const struct dray_recipe *r, uint8_t *p, struct dray_err *e)
+put_together(struct inst_texts *t, const struct dray_recipe *r, uint8_t *p, size_t len, struct dray_err *e)
 {
 	struct dray_piece pc;
+	const uint8_t *gz;
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < r->piece_count; i++) {
 		dray_index_piece(t->ix, r->piece_first + i, &pc);
 		if (take_frame(t, pc.frame, at, e) != 0)
 			return dray_wrap(e, "frame %u", (unsigned)pc.frame);
+		if (r->wrap != DRAY_DEFLATE_NONE) {	/* it has this one piece */
+			if (dray_gzip_content(&t->gzip, r->wrap, t->out + pc.offset, pc.len, len, &gz, e) != 0)
+				return -1;
+			memcpy(p, gz, len);
+			return 0;
+		}
 		memcpy(p + at, t->out + pc.offset, pc.len);	/* the index has proved that they make exactly the size */
 		at += pc.len;
 	}
@@ -128,7 +138,7 @@ inst_text_read(struct inst_texts *t, uint32_t content, uint64_t most, uint8_t **
 	if ((text = malloc(*len + 1)) == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
 	text[*len] = 0;
-	if ((c.size > 0 && put_together(t, &r, text, e) != 0) || dray_sha256_once(t->h, text, *len, sum, e) != 0) {
+	if ((c.size > 0 && put_together(t, &r, text, *len, e) != 0) || dray_sha256_once(t->h, text, *len, sum, e) != 0) {
 		free(text);
 		return -1;
 	}

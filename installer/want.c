@@ -138,6 +138,7 @@ take_recipe(struct stage *s, struct want *w, struct dray_recipe *r, struct dray_
 		return inst_stage_blame(s, w->first_node, e);
 	}
 	w->kind = r->kind;
+	w->wrap = r->wrap;
 	w->n_pieces = r->piece_count;
 	w->made = false;
 	atomic_store(&w->failed, false);
@@ -253,6 +254,7 @@ inst_stage_release(struct stage *s)
 		dray_walk_close(&w->live);
 		dray_decoder_free(w->dec);
 		dray_sha256_free(w->sha);
+		dray_gzip_room_free(&w->gzip);
 		free(w->out);
 		free(w->ref);
 		free(w->ranges);

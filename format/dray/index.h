@@ -75,7 +75,11 @@ struct dray_content {
 };
 
 enum { DRAY_RECIPE_FULL = 1, DRAY_RECIPE_DELTA = 2, DRAY_RECIPE_COPY = 3 };
-struct dray_recipe { uint8_t kind; uint32_t piece_first, piece_count; };	/* best first: copy (no pieces), deltas, full */
+struct dray_recipe {		/* best first: copy (no pieces), deltas, full */
+	uint8_t kind;
+	uint32_t piece_first, piece_count;
+	uint8_t wrap;		/* 0, or DRAY_DEFLATE_*: its one piece is the inside of a .gz, and the content is that .gz (gzip.h) */
+};
 
 struct dray_piece { uint32_t frame, offset, len; };	/* len bytes at offset of the frame's output; pieces follow each other in the content */
 
@@ -89,7 +93,11 @@ struct dray_frame {
 	const uint8_t *sha256;	/* of the stored bytes */
 };
 
-struct dray_range { uint32_t content; uint64_t offset, len; };	/* len bytes at offset of a base content */
+struct dray_range {		/* len bytes at offset of a base content */
+	uint32_t content;
+	uint64_t offset, len;
+	bool inside;		/* of its inside instead, which it is a .gz of: the whole of it, offset 0 */
+};
 
 struct dray_index;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dray/deflate.h"
 #include "dray/frame.h"
 #include "dray/num.h"
 #include "dray/path.h"
@@ -28,7 +29,7 @@ struct why {
 static const char *const recipe_name[] = { "?", "full", "delta", "copy" };
 static const char *const frame_name[] = { "plain", "prefix", "addcopy" };
 
-struct from { uint32_t content; uint64_t reads; };	/* a base content, and how many bytes of it are read */
+struct from { uint32_t content; uint64_t reads; bool inside; };	/* a base content, how much of it is read, and whether it is looked into */
 
 struct way {				/* one recipe, added up */
 	uint64_t stored, share;		/* of its frames; of the parts that are this content's */
@@ -40,7 +41,7 @@ struct way {				/* one recipe, added up */
 };
 
 static int
-add_from(const struct why *y, struct way *w, uint32_t content, uint64_t reads, struct dray_err *e)
+add_from(const struct why *y, struct way *w, uint32_t content, uint64_t reads, bool inside, struct dray_err *e)
 {
 	if (y->used[content] == 0) {
 		if (w->n_from == w->cap_from) {
@@ -55,6 +56,7 @@ add_from(const struct why *y, struct way *w, uint32_t content, uint64_t reads, s
 		w->from[w->n_from++] = (struct from){ .content = content };
 		y->used[content] = (uint32_t)w->n_from;
 	}
+	w->from[y->used[content] - 1].inside |= inside;
 	w->from[y->used[content] - 1].reads += reads;	/* below 2^32 ranges of at most 64 MiB */
 	return 0;
 }
@@ -76,7 +78,7 @@ add_up(const struct why *y, uint32_t content, const struct dray_recipe *r, struc
 	w->bases = tool_recipe_bases(y->ix, y->held, content, r);
 	dray_index_content(y->ix, content, &c);
 	if (r->kind == DRAY_RECIPE_COPY)
-		return add_from(y, w, content, c.size, e);
+		return add_from(y, w, content, c.size, false, e);
 	for (uint32_t i = 0; i < r->piece_count; i++) {
 		struct dray_piece p;
 		struct dray_frame f;
@@ -97,7 +99,7 @@ add_up(const struct why *y, uint32_t content, const struct dray_recipe *r, struc
 			struct dray_range g;
 
 			dray_index_range(y->ix, f.range_first + k, &g);
-			if (add_from(y, w, g.content, g.len, e) != 0)
+			if (add_from(y, w, g.content, g.len, g.inside, e) != 0)
 				return -1;
 		}
 	}
@@ -144,7 +146,8 @@ print_from(const struct why *y, const struct from *f)
 		printf("    %-8s%s (", i == 0 ? "from" : "or", dray_quote(en.path, en.len, path, sizeof(path)));
 		print_bases(y, p->bases);
 		if (i == 0)
-			printf("), %s read, sha256 %.16s...\n", tool_human(f->reads, h), dray_hex(c.sha256, 32, hex));
+			printf("), %s read%s, sha256 %.16s...\n", tool_human(f->reads, h), f->inside ? " inside" : "",
+			    dray_hex(c.sha256, 32, hex));
 		else
 			printf(")\n");
 	}
@@ -163,6 +166,8 @@ json_from(const struct why *y, struct dray_json *list, const struct from *f)
 	dray_json_set_str(o, "sha256", dray_hex(c.sha256, 32, hex));
 	dray_json_set_int(o, "size", (int64_t)c.size);
 	dray_json_set_int(o, "reads", (int64_t)f->reads);
+	if (f->inside)
+		dray_json_set_bool(o, "inside", true);
 	a = dray_json_set_arr(o, "paths");
 	for (size_t i = 0; i < of->n; i++) {
 		const struct place *p = &y->places[of->first + i];
@@ -194,6 +199,8 @@ print_way(const struct why *y, const struct dray_recipe *r, const struct way *w)
 	} else {
 		printf(" costs nothing: a base has these bytes\n");
 	}
+	if (r->wrap != DRAY_DEFLATE_NONE)
+		printf("    made again as the .gz of %s\n", dray_deflate_name(r->wrap));
 	if (r->kind == DRAY_RECIPE_FULL)
 		return;
 	printf("    in base ");
@@ -214,6 +221,8 @@ json_way(const struct why *y, struct dray_json *list, const struct dray_recipe *
 	dray_json_set_int(x, "frames", w->frames);
 	dray_json_set_int(x, "pieces", r->piece_count);
 	dray_json_set_bool(x, "x86", w->filtered);
+	if (r->wrap != DRAY_DEFLATE_NONE)
+		dray_json_set_str(x, "gzip", dray_deflate_name(r->wrap));
 	a = dray_json_set_arr(x, "frame_kinds");
 	for (int k = 0; k <= DRAY_FRAME_ADDCOPY; k++)
 		if (w->kinds[k])

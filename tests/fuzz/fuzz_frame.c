@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct dray_range range = { 0, 0, FUZZ_BASE };
+	static const struct dray_range range = { 0, 0, FUZZ_BASE, false };
 	static struct dray_desc desc = { .limit_window = 64u << 10 };
 	static struct dray_decoder *d;
 	struct dray_frame f = { 0 };

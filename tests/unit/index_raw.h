@@ -67,9 +67,10 @@ raw_desc(const struct raw *r, size_t chunks_len)
 	d.n_bases = 3;
 	d.bases[2].history = true;
 	d.n_components = d.n_phases = 2;
-	d.n_required = 2;
+	d.n_required = 3;
 	memcpy(d.required[0], "delta", 6);
 	memcpy(d.required[1], "history", 8);
+	memcpy(d.required[2], "gzip", 5);
 	d.limit_frame = d.limit_window = DRAY_FRAME_DEFAULT;
 	d.limit_memory = 4 * DRAY_FRAME_DEFAULT;
 	d.n_members = 2;

@@ -13,8 +13,8 @@ enum { OLD, OLD_0, OLD_1, NEW, CODE, MOVED, KEPT, CONTENTS };
 enum { PREFIX, ADDCOPY, PLAIN, FRAMES };
 enum { TO_NEW, TO_NEW_FULL, TO_CODE, TO_MOVED, RECIPES };
 
-static const struct dray_range prefix_ranges[] = { { OLD, 10, 500 }, { KEPT, 0, 64 }, { OLD, 990, 10 } },
-    addcopy_range = { OLD_0, 100, 400 };
+static const struct dray_range prefix_ranges[] = { { OLD, 10, 500, false }, { KEPT, 0, 64, false }, { OLD, 990, 10, false } },
+    addcopy_range = { OLD_0, 100, 400, false };
 
 static inline void
 raw_delta_tree(struct dray_index_writer *w, uint32_t rows[CONTENTS])
@@ -58,8 +58,8 @@ raw_delta_frames(struct dray_index_writer *w, const uint32_t rows[CONTENTS])
 	static const struct dray_piece new = { PREFIX, 0, 900 }, full = { PLAIN, 0, 900 }, code = { ADDCOPY, 0, 300 };
 	static const struct dray_piece *const new_pieces[] = { &new, &full }, *const code_pieces[] = { &code },
 	    *const none[] = { NULL };
-	static const struct dray_recipe to_new[] = { { DRAY_RECIPE_DELTA, 0, 1 }, { DRAY_RECIPE_FULL, 0, 1 } },
-	    to_code = { DRAY_RECIPE_DELTA, 0, 1 }, to_moved = { DRAY_RECIPE_COPY, 0, 0 };
+	static const struct dray_recipe to_new[] = { { DRAY_RECIPE_DELTA, 0, 1, 0 }, { DRAY_RECIPE_FULL, 0, 1, 0 } },
+	    to_code = { DRAY_RECIPE_DELTA, 0, 1, 0 }, to_moved = { DRAY_RECIPE_COPY, 0, 0, 0 };
 	struct dray_range r[3] = { prefix_ranges[0], prefix_ranges[1], prefix_ranges[2] }, one = addcopy_range;
 	struct dray_err e = { 0 };
 	uint32_t row;

@@ -99,7 +99,7 @@ encoder(int level)
 static void
 each_kind_and_filter_comes_back(void)
 {
-	static const struct dray_range ranges[] = { { 0, 7, 20000 }, { 1, 0, 1 }, { 0, 20007, 100 }, { 2, 123456789, LEN - 20101 } };
+	static const struct dray_range ranges[] = { { 0, 7, 20000, false }, { 1, 0, 1, false }, { 0, 20007, 100, false }, { 2, 123456789, LEN - 20101, false } };
 	static const size_t lens[] = { 1, 2, 100, 30000, LEN };
 
 	code(old, LEN, 1);
@@ -125,7 +125,7 @@ static void
 only_addresses_moved_is_addcopy_and_text_is_prefix(void)
 {
 	static const uint8_t letters[13] = { 'e', 't', 'a', 'o', 'i', 'n', ' ', 's', 'h', 'r', 'd', 'l', 'u' };
-	static const struct dray_range all = { 0, 0, LEN };
+	static const struct dray_range all = { 0, 0, LEN, false };
 	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
 	struct dray_encoder *c = encoder(19);
 	struct dray_encode_out o;
@@ -153,7 +153,7 @@ only_addresses_moved_is_addcopy_and_text_is_prefix(void)
 static void
 the_filter_makes_moved_code_smaller(void)
 {
-	static const struct dray_range all = { 0, 0, LEN };
+	static const struct dray_range all = { 0, 0, LEN, false };
 	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
 	struct dray_encoder *c = encoder(9);
 	struct dray_encode_out o;
@@ -176,7 +176,7 @@ static void
 several_contents_share_a_frame(void)
 {
 	/* three targets one after the other against three bases */
-	static const struct dray_range ranges[] = { { 5, 0, 20000 }, { 9, 100, 20000 }, { 7, 0, 20000 } };
+	static const struct dray_range ranges[] = { { 5, 0, 20000, false }, { 9, 100, 20000, false }, { 7, 0, 20000, false } };
 	struct dray_encode_in in = { .src = new, .len = 50000, .ref = old, .ref_len = LEN, .ranges = ranges, .n_ranges = 3 };
 	struct dray_encoder *c = encoder(9);
 	struct dray_encode_out o;
@@ -194,7 +194,7 @@ several_contents_share_a_frame(void)
 static void
 without_a_base_that_helps_it_is_plain(void)
 {
-	static const struct dray_range all = { 0, 0, LEN };
+	static const struct dray_range all = { 0, 0, LEN, false };
 	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
 	struct dray_encoder *c = encoder(19);
 	struct dray_encode_out o;
@@ -219,7 +219,7 @@ without_a_base_that_helps_it_is_plain(void)
 static void
 equal_inputs_give_equal_bytes(void)
 {
-	static const struct dray_range all = { 0, 64, LEN };
+	static const struct dray_range all = { 0, 64, LEN, false };
 	static const int levels[] = { 3, 9, 19 };
 	static uint8_t pair[LEN * 2 + 4096];
 	struct dray_err e = { 0 };
@@ -263,7 +263,7 @@ equal_inputs_give_equal_bytes(void)
 static void
 a_wrong_base_gives_an_error_or_other_bytes(void)
 {
-	static const struct dray_range all = { 0, 0, LEN };
+	static const struct dray_range all = { 0, 0, LEN, false };
 	static uint8_t wrong[LEN];
 	struct dray_encoder *c = encoder(9);
 	uint32_t x = 6;
@@ -295,7 +295,7 @@ a_wrong_base_gives_an_error_or_other_bytes(void)
 static void
 what_does_not_fit_together_is_refused(void)
 {
-	static const struct dray_range two[] = { { 0, 0, 1000 }, { 0, 5000, 2000 } };
+	static const struct dray_range two[] = { { 0, 0, 1000, false }, { 0, 5000, 2000, false } };
 	struct dray_encode_in in = { .src = new, .len = 4000, .ref = old, .ref_len = 3000, .ranges = two, .n_ranges = 2,
 		.kinds = DRAY_TRY_ADDCOPY };
 	struct dray_encoder *c = encoder(9);
@@ -354,7 +354,7 @@ what_does_not_fit_together_is_refused(void)
 static void
 a_prefix_does_not_stay_for_the_next_frame(void)
 {
-	static const struct dray_range all = { 0, 0, LEN };
+	static const struct dray_range all = { 0, 0, LEN, false };
 	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1,
 		.kinds = DRAY_TRY_PREFIX };
 	struct dray_encoder *c = encoder(9);
@@ -381,7 +381,7 @@ a_prefix_does_not_stay_for_the_next_frame(void)
 static void
 an_encoder_is_asked_for_what_it_can_do(void)
 {
-	static const struct dray_range all = { 0, 0, 9 };
+	static const struct dray_range all = { 0, 0, 9, false };
 	struct dray_encoder *c = encoder(9);
 	struct dray_encode_out o;
 	struct dray_err e = { 0 };
@@ -415,7 +415,7 @@ the_vectors_of_the_spec_come_out(void)
 
 	for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
 		size_t len = strlen(vectors[i].ref);
-		const struct dray_range all = { 0, 0, len };
+		const struct dray_range all = { 0, 0, len, false };
 		struct dray_frame f = vectors[i].f;
 		uint8_t stored[100], ref[50];
 		struct dray_ref r = { ref, len, &all, len != 0 };

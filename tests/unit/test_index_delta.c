@@ -177,7 +177,7 @@ a_writer_refuses_what_a_reader_would(void)
 {
 	static const uint8_t sha[32] = { 1 };
 	const struct dray_frame f = { .kind = DRAY_FRAME_PREFIX, .stored = 9, .out = 100, .sha256 = sha };
-	const struct dray_range out = { 0, 990, 11 }, unknown = { CONTENTS, 0, 1 }, fine = { 0, 0, 1 };
+	const struct dray_range out = { 0, 990, 11, false }, unknown = { CONTENTS, 0, 1, false }, fine = { 0, 0, 1, false };
 	struct dray_index_writer *w;
 	struct dray_err e = { 0 };
 	uint32_t rows[CONTENTS], row;
@@ -186,7 +186,7 @@ a_writer_refuses_what_a_reader_would(void)
 	raw_delta_tree(w, rows);
 	CHECK_EQ(dray_iw_frame(w, &f, &unknown, 1, &row, &e), -1);
 	CHECK_STR(e.text, "frame 0: range 0: names content 7 of 7");
-	CHECK_EQ(dray_iw_frame(w, &f, &(struct dray_range){ rows[OLD], out.offset, out.len }, 1, &row, &e), -1);
+	CHECK_EQ(dray_iw_frame(w, &f, &(struct dray_range){ rows[OLD], out.offset, out.len, false }, 1, &row, &e), -1);
 	CHECK_HAS(e.text, "frame 0: range 0: lies outside content ");
 	CHECK_EQ(dray_iw_frame(w, &f, NULL, 0, &row, &e), -1);
 	CHECK_STR(e.text, "frame 0: kind 1 without base ranges");

@@ -24,7 +24,7 @@ static const struct { enum dray_table t; const char *name; uint8_t at, size; } f
 	{ DRAY_T_ALTS, "state", L_STATE, 4 }, { DRAY_T_ALTS, "bases", L_BASES, 8 },
 	{ DRAY_T_CONTENTS, "size", N_SIZE, 8 }, { DRAY_T_CONTENTS, "first", N_RECIPE, 4 },
 	{ DRAY_T_CONTENTS, "recipes", N_RECIPES, 4 }, { DRAY_T_CONTENTS, "sha", N_SHA, 8 },
-	{ DRAY_T_RECIPES, "kind", R_KIND, 1 }, { DRAY_T_RECIPES, "zero", R_ZERO, 3 }, { DRAY_T_RECIPES, "first", R_PIECE, 4 },
+	{ DRAY_T_RECIPES, "kind", R_KIND, 1 }, { DRAY_T_RECIPES, "wrap", R_WRAP, 1 }, { DRAY_T_RECIPES, "zero", R_ZERO, 2 }, { DRAY_T_RECIPES, "first", R_PIECE, 4 },
 	{ DRAY_T_RECIPES, "pieces", R_PIECES, 4 },
 	{ DRAY_T_PIECES, "frame", P_FRAME, 4 }, { DRAY_T_PIECES, "offset", P_OFFSET, 4 }, { DRAY_T_PIECES, "len", P_LEN, 4 },
 	{ DRAY_T_FRAMES, "kind", F_KIND, 1 }, { DRAY_T_FRAMES, "filter", F_FILTER, 1 }, { DRAY_T_FRAMES, "zero", F_ZERO, 2 },
