@@ -14,7 +14,7 @@ export OUT COV CC LIBS
 
 case ${1:-} in
 --compile)	# one file of the library
-	exec "$CC" -std=c17 -Iformat -I. -D_GNU_SOURCE -DDRAY_VERSION='"0"' -O0 -g --coverage -fPIE -pthread -c \
+	exec "$CC" -std=c17 -Iformat -I. -D_GNU_SOURCE -DDRAY_VERSION='"0"' -O1 -g --coverage -fPIE -pthread -c \
 	    -o "$COV/$(basename "$2" .c).o" "$2"
 	;;
 --run)		# one test program: KIND/NAME
@@ -27,7 +27,7 @@ case ${1:-} in
 	corpus=
 	[ "$kind" = unit ] || corpus=tests/fuzz/corpus/${name#fuzz_}
 	# shellcheck disable=SC2086
-	timeout 300 "$COV/$name" $corpus >"$COV/$name.log" 2>&1 </dev/null || echo "$2 failed: see $COV/$name.log" >&2
+	timeout 1200 "$COV/$name" $corpus >"$COV/$name.log" 2>&1 </dev/null || echo "$2 failed: see $COV/$name.log" >&2
 	rm -f "$COV/$name"
 	exit 0
 	;;
