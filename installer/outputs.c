@@ -164,6 +164,7 @@ static int
 take(struct inst_planning *pl, struct dray_walk *w, size_t trigger, const char *path, size_t len, struct dray_err *e)
 {
 	struct inst_output *o;
+	const char *kept;
 	struct found f;
 	size_t i = 0;
 
@@ -174,9 +175,11 @@ take(struct inst_planning *pl, struct dray_walk *w, size_t trigger, const char *
 	pl->output_refs[pl->n_output_refs++] = (struct inst_output_ref){ (uint16_t)trigger, (uint32_t)i };
 	if (i < pl->n_outputs)
 		return 0;
+	if (keep_text(pl->plan, &f, &kept, e) != 0)
+		return -1;
 	o = &pl->outputs[pl->n_outputs++];
-	*o = (struct inst_output){ .len = f.len, .why = f.why, .gone = f.gone };
-	return keep_text(pl->plan, &f, &o->path, e) != 0 ? -1 : look(pl, w, o, e);
+	*o = (struct inst_output){ .path = kept, .len = f.len, .why = f.why, .gone = f.gone };
+	return look(pl, w, o, e);
 }
 
 int
