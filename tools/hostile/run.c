@@ -18,7 +18,7 @@
 #include "cases.h"
 
 #define SECONDS 20u
-#ifdef __SANITIZE_ADDRESS__	/* which keeps what was freed */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)	/* which keeps what was freed */
 #define RSS_KIB (1024 * 1024)
 #else
 #define RSS_KIB (128 * 1024)
