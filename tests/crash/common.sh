@@ -84,14 +84,18 @@ scratch() {
 	export WORK OUT TOP
 }
 
-# release DIR FILE - unmount DIR, and wait until FILE is no loop device's any more: a mount namespace that something else on this
+# release DIR FILE - unmount DIR, and wait until it is
+# detached FILE - wait until FILE is no loop device's any more: a mount namespace that something else on this
 # machine has made meanwhile holds a copy of the mount, for as long as it lives
 release() {
-	umount "$1" || return 1
-	i_release=0
-	while [ -n "$(losetup -j "$2")" ]; do
-		i_release=$((i_release + 1))
-		[ $i_release -lt 1200 ] || return 1
+	umount "$1" && detached "$2"
+}
+
+detached() {
+	i_detached=0
+	while [ -n "$(losetup -j "$1")" ]; do
+		i_detached=$((i_detached + 1))
+		[ $i_detached -lt 1200 ] || return 1
 		sleep 0.05
 	done
 }

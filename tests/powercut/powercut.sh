@@ -172,7 +172,7 @@ record() {
 	[ -z "$syncing" ] || { : >enough; wait "$syncing"; syncing=''; }	# not killed: a sync that is left would hold the mount
 	ended=$("$OUT/freplay" wlog find)
 	is "$M/t" "$(after "$2")" || die "$2 that nobody disturbs does not end right: $(differs "$M/t" "$(after "$2")" | head -n 5)"
-	umount "$M" && losetup -d "$loop" && loop='' && umount fuse && fuse='' || die 'does not unmount'
+	umount "$M" && losetup -d "$loop" && loop='' && detached fuse/img && umount fuse && fuse='' || die 'does not unmount'
 	# shellcheck disable=SC2046
 	"$OUT/freplay" wlog find $(marks "$2") >found
 	first=$(sed -n 1p found) last=$(sed -n 2p found) all=$(sed -n 3p found)
