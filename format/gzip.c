@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "dray/gzip.h"
@@ -25,13 +26,16 @@ struct dray_gunzip {
 int
 dray_gunzip_new(struct dray_gunzip **out, struct dray_err *e)
 {
-	if ((*out = calloc(1, sizeof(**out))) == NULL)
-		return dray_fail(e, DRAY_E_IO, "out of memory");
-	if (inflateInit2(&(*out)->z, -MAX_WBITS) == Z_OK)	/* without zlib's own idea of a header */
-		return 0;
-	free(*out);
+	struct dray_gunzip *g = calloc(1, sizeof(*g));
+
 	*out = NULL;
-	return dray_fail(e, DRAY_E_IO, "out of memory");
+	if (g == NULL || inflateInit2(&g->z, -MAX_WBITS) != Z_OK) {	/* without zlib's own idea of a header */
+		free(g);
+		dray_fail(e, DRAY_E_IO, "out of memory");
+		return -1;
+	}
+	*out = g;
+	return 0;
 }
 
 void
@@ -104,7 +108,7 @@ more(struct dray_gunzip *g, struct input *in)
 		return false;
 	if (in->p == NULL && !dray_pread_whole(in->fd, g->part, n, in->first + in->at))
 		return false;
-	g->z.next_in = in->p == NULL ? g->part : (Bytef *)(uintptr_t)(in->p + in->at);	/* zlib does not write there */
+	g->z.next_in = in->p == NULL ? g->part : in->p + in->at;
 	g->z.avail_in = (uInt)n;
 	in->at += n;
 	return true;

@@ -76,7 +76,7 @@ delta_seeds(void)
 static void
 frame_seeds(void)
 {
-	static const struct dray_range range = { 0, 0, FUZZ_BASE };
+	static const struct dray_range range = { 0, 0, FUZZ_BASE, false };
 	struct dray_encoder *c;
 	struct dray_err e = { 0 };
 
