@@ -474,6 +474,7 @@ os_furnish(bool mounts)
 		(void)mounted("/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 		(void)mounted("/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755");
 		(void)mounted("/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+		(void)mounted("/var/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 		furnish_dev();
 	}
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++) {

@@ -99,8 +99,8 @@ bool os_confine(void);
 /**
  * os_furnish - in a child of that one, whose / is the tree: what programs count on and write to besides the tree's files, and
  * the end of the capabilities that a package's scripts do not need
- * @mounts: what os_confine said; then /proc (read-only), a /dev of null, zero, full, random and urandom, empty /run and /tmp lie
- *          over the tree's folders of these names, for as long as the program runs
+ * @mounts: what os_confine said; then /proc (read-only), a /dev of null, zero, full, random and urandom, empty /run, /tmp and
+ *          /var/tmp lie over the tree's folders of these names, for as long as the program runs
  * As far as it is to be had; it is no boundary against somebody who is root.
  */
 void os_furnish(bool mounts);

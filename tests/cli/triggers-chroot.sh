@@ -5,7 +5,7 @@
 is_root || skip "a chroot needs root"
 unshare --mount --pid --fork --propagation private mount -t tmpfs none /mnt 2>/dev/null || skip "no mounts of one's own here"
 
-mkdir -p old/etc old/bin old/var/lib old/proc old/dev old/run old/tmp old/srv new
+mkdir -p old/etc old/bin old/var/lib old/proc old/dev old/run old/tmp old/var/tmp old/srv new
 cc -static -x c -o old/bin/look - <<'EOF' || skip "no static C library"
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,6 +32,7 @@ int main(void)
 	put("/proc/sys/kernel/core_pattern");
 	put("/run/x");
 	put("/tmp/x");
+	put("/var/tmp/x");
 	put("/dev/shm/x");
 	put("/srv/x");
 	return 0;
@@ -53,11 +54,11 @@ need_status 0
 run "$INSTALL" triggers --root root --allow-chroot
 need_status 0
 for l in '/dev/null device' '/dev/zero device' '/dev/full device' '/dev/random device' '/dev/urandom device' 'exe /bin/look' \
-    '1 alone' 'fd open' '/dev/null written' '/proc/sys/kernel/core_pattern refused' '/run/x written' '/tmp/x written' \
+    '1 alone' 'fd open' '/dev/null written' '/proc/sys/kernel/core_pattern refused' '/run/x written' '/tmp/x written' '/var/tmp/x written' \
     '/dev/shm/x written' '/srv/x written'; do
 	want_text "    $l" out
 done
-for d in proc dev run tmp; do
+for d in proc dev run tmp var/tmp; do
 	if [ -z "$(ls -A root/$d)" ]; then ok "nothing is left in $d"; else fail "left in $d: $(ls -A root/$d)"; fi
 done
 want_file root/srv/x
