@@ -315,6 +315,10 @@ rollback(struct inst_front *f, struct inst_foreign *kept, struct inst_run_due *d
 		}
 		if (inst_hooksd_before(f, INST_HOOK_BEFORE_COMMIT, &(struct inst_moment){ .from = &tx->to, .to = &from }, e) != 0)
 			goto out;
+		/* a hook takes its time, and may change the tree; what drifted meanwhile is told as what was kept */
+		inst_foreign_free(&drift);
+		if (inst_hooksd_any(f, INST_HOOK_BEFORE_COMMIT) && inst_back_ready(f, tx, &drift, e) != 0)
+			goto out;
 		if (inst_undo(&f->st, tx, kept, e) != 0) {
 			f->hooks.begun = tx->state != INST_TX_UNDO && tx->state != INST_TX_UNDONE;
 			hint_resume(f, tx, e);

@@ -258,6 +258,15 @@ run_one(struct inst_front *f, const struct inst_hook_file *h, const char *input,
 	return 0;
 }
 
+bool
+inst_hooksd_any(const struct inst_front *f, enum inst_hook_point at)
+{
+	for (size_t i = 0; i < f->hooks.n; i++)
+		if (f->hooks.v[i].at == at)
+			return true;
+	return false;
+}
+
 int
 inst_hooksd_before(struct inst_front *f, enum inst_hook_point at, const struct inst_moment *m, struct dray_err *e)
 {

@@ -23,6 +23,8 @@ struct inst_moment {			/* what a hook is told besides what @f knows */
 	const char *result;		/* after-*: "done", "phase", "back", "unchanged" */
 };
 
+/** inst_hooksd_any - are there hooks at that point? What was looked at before they ran has to be looked at again */
+bool inst_hooksd_any(const struct inst_front *f, enum inst_hook_point at);
 /** inst_hooksd_before - one that does not end well ends all of it: DRAY_E_SYSTEM, nothing was changed */
 DRAY_MUST_CHECK int inst_hooksd_before(struct inst_front *f, enum inst_hook_point at, const struct inst_moment *m,
     struct dray_err *e);

@@ -175,6 +175,21 @@ same_upgrade(const struct inst_carry *a, struct dray_err *e)
 	return dray_hint(e, "nothing was changed; its phases belong together");
 }
 
+/* is the tree as it was left between the phases, and all that waits as it was staged? */
+static int
+still_fits(const struct inst_carry *a, struct inst_tx *tx, struct dray_err *e)
+{
+	inst_work_begin(&a->f.st, "comparing", 0);
+	if (inst_work_end(&a->f.st, inst_ops_recheck(a->f.st.root, tx->ops, tx->n_ops, tx->done, a->f.step,
+	    (unsigned)a->f.common.jobs, e)) == 0)
+		return slots_wait(&a->f, tx, e);
+	if (e->code == DRAY_E_DRIFT) {
+		e->hint[0] = '\0';
+		dray_hint(e, "nothing was changed; put the very same file back, or go back with rollback and plan again");
+	}
+	return -1;
+}
+
 int
 inst_carry_go_on(struct inst_carry *a, struct dray_err *e)
 {
@@ -185,21 +200,15 @@ inst_carry_go_on(struct inst_carry *a, struct dray_err *e)
 		return -1;
 	if (a->f.step <= tx->done)
 		return 0;
-	inst_work_begin(&a->f.st, "comparing", 0);
-	if (inst_work_end(&a->f.st, inst_ops_recheck(a->f.st.root, tx->ops, tx->n_ops, tx->done, a->f.step,
-	    (unsigned)a->f.common.jobs, e)) != 0) {
-		if (e->code == DRAY_E_DRIFT) {
-			e->hint[0] = '\0';
-			dray_hint(e, "nothing was changed; put the very same file back, or go back with rollback and plan again");
-		}
-		return -1;
-	}
-	if (slots_wait(&a->f, tx, e) != 0)
+	if (still_fits(a, tx, e) != 0)
 		return -1;
 	if (tool_signal_seen() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	if (inst_hooksd_before(&a->f, INST_HOOK_BEFORE_COMMIT, &(struct inst_moment){ .from = &tx->from, .to = &tx->to,
 	    .phase = a->f.phase }, e) != 0)
+		return -1;
+	/* a hook takes its time, and may change the tree */
+	if (inst_hooksd_any(&a->f, INST_HOOK_BEFORE_COMMIT) && still_fits(a, tx, e) != 0)
 		return -1;
 	if (inst_commit(&a->f.st, tx, a->f.step, &a->foreign, e) != 0) {
 		a->f.hooks.begun = e->code == DRAY_E_WENT_BACK || (tx->state == INST_TX_DONE && tx->done == done);
