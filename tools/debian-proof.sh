@@ -145,10 +145,10 @@ by_hand() {
 	set +f
 	rm -rf "$1"/var/cache/man/* "$1"/var/cache/fontconfig/* "$1"/var/cache/ldconfig/*
 	within "$1" sh -e -c '
-	    for v in /lib/modules/*; do depmod "${v##*/}"; update-initramfs -c -k "${v##*/}"; done
-	    ldconfig
-	    journalctl --update-catalog
+	    ldconfig -X
 	    systemd-hwdb --usr update
+	    for v in /lib/modules/*; do depmod "${v##*/}"; update-initramfs -c -k "${v##*/}"; done
+	    journalctl --update-catalog
 	    update-ca-certificates --fresh
 	    locale-gen
 	    runuser -u man -- mandb -cq
