@@ -145,8 +145,8 @@ warn(const struct diff *d)
 
 		if (r == NULL || r->n_notices == 0 || d->o->common->quiet)
 			continue;
-		fprintf(stderr, "%s: %s: %zu objects were left out, first %s: %s\n", tool_prog, short_name(d, i, name),
-		    r->n_notices, dray_quote(r->notices[0].path, r->notices[0].len, path, sizeof(path)), r->notices[0].why);
+		fprintf(stderr, "%s: %s: %zu object%s left out, first %s: %s\n", tool_prog, short_name(d, i, name),
+		    r->n_notices, r->n_notices == 1 ? " was" : "s were", dray_quote(r->notices[0].path, r->notices[0].len, path, sizeof(path)), r->notices[0].why);
 	}
 }
 

@@ -116,7 +116,9 @@ list_release(struct inst_front *f, const struct checking_opts *w, struct dray_er
 	if (begin(f, e) != 0)
 		return -1;
 	f->policy.absent = inst_components_absent(dray_bundle_desc(f->b), &f->anchor.installed, &known);
-	return inst_mtree_print(dray_bundle_index(f->b), dray_bundle_desc(f->b), &f->policy, stdout, e);
+	if (inst_mtree_print(dray_bundle_index(f->b), dray_bundle_desc(f->b), &f->policy, stdout, e) != 0)
+		return -1;
+	return tool_flush(e);
 }
 
 static int

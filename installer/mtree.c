@@ -112,5 +112,5 @@ inst_mtree_print(const struct dray_index *ix, const struct dray_desc *d, const s
 			return -1;
 		fputc('\n', out);
 	}
-	return fflush(out) == 0 && ferror(out) == 0 ? 0 : dray_fail(e, DRAY_E_IO, "the list could not be written");
+	return 0;
 }

@@ -27,7 +27,8 @@ const char *inst_mtree_escape(const char *text, size_t len, char *out);
  * inst_mtree_print - every path of the release with its full name, in path order: same release, same lines
  * @policy: no_owner: owners, setuid, setgid and devices were not asked for, so they are left out; absent: so are components
  * No link counts: what is kept for going back may be another name of the same file. No extended attributes: there is no word.
- * Return: 0, or -1 with DRAY_E_IO (memory, @out).
+ * Whether @out took it is for the caller to ask.
+ * Return: 0, or -1 with DRAY_E_IO (memory).
  */
 DRAY_MUST_CHECK int inst_mtree_print(const struct dray_index *ix, const struct dray_desc *d,
     const struct inst_policy *policy, FILE *out, struct dray_err *e);

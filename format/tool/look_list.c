@@ -245,8 +245,8 @@ tool_list_paths(int fd, const struct tool_look *o, struct dray_err *e)
 		dray_json_set_bool(j, "signatures_checked", o->keyring.n > 0);
 		return tool_json(j, e) == 0 ? 0 : -1;
 	}
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return dray_fail(e, DRAY_E_IO, "the list could not be written");
+	if (tool_flush(e) != 0)
+		return -1;
 	if (o->keyring.n == 0 && !o->common->quiet)
 		fprintf(stderr, "%s: signatures were not checked (no --keyring)\n", tool_prog);
 	return 0;

@@ -12,6 +12,7 @@
 #include "tool_in.h"
 
 const char *tool_prog = "dray";
+bool tool_error_told;
 
 #define COLUMNS 76u
 
@@ -44,6 +45,7 @@ tool_error(const struct tool_common *c, const char *what, const struct dray_err 
 	/* what was printed so far comes first, also where both go to one file */
 	fflush(stdout);
 	fprintf(stderr, "%s: %s\n", tool_prog, full.text);
+	tool_error_told = true;
 	if (full.hint[0] != '\0')
 		fprintf(stderr, "%s: hint: %s\n", tool_prog, full.hint);
 	if (c != NULL && c->json)
@@ -90,6 +92,26 @@ put_json(const char *text, size_t len)
 	return fwrite(p + from, 1, len - from, stdout) == len - from;
 }
 
+/* errno tells why */
+static void
+no_stdout(struct dray_err *e)
+{
+	dray_fail_errno(e, "cannot write to standard output");
+	e->code = DRAY_E_IO;	/* a full disk there says nothing about the one that was worked on */
+}
+
+int
+tool_flush(struct dray_err *e)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return 0;
+	if (errno == 0)		/* an earlier write failed, and nobody kept its reason */
+		errno = EIO;
+	no_stdout(e);
+	return -1;
+}
+
 int
 tool_json(struct dray_json *v, struct dray_err *e)
 {
@@ -100,8 +122,7 @@ tool_json(struct dray_json *v, struct dray_err *e)
 	if (dray_json_write(v, &text, &len, e) != 0)
 		rc = 1;
 	else if (!put_json(text, len) || putchar('\n') == EOF || fflush(stdout) != 0) {
-		dray_fail_errno(e, "cannot write to standard output");
-		e->code = DRAY_E_IO;	/* a full disk there says nothing about the one that was worked on */
+		no_stdout(e);
 		rc = 1;
 	}
 	free(text);

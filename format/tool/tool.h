@@ -59,6 +59,9 @@ int tool_parse(int argc, char **argv, const struct tool_cmd *self, struct tool_o
  * Return: the exit status. */
 int tool_error(const struct tool_common *c, const char *what, const struct dray_err *e);
 
+/** tool_flush - nothing that was printed is only in memory; Return: 0, or -1 with DRAY_E_IO when stdout failed, now or before */
+int tool_flush(struct dray_err *e);
+
 /** tool_json - print a document and a newline on stdout, free it; Return: 0, or 1 when stdout failed */
 int tool_json(struct dray_json *v, struct dray_err *e);
 

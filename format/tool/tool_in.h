@@ -6,6 +6,9 @@
 
 #include "tool.h"
 
+/* has tool_error printed something since tool_main began? */
+extern bool tool_error_told;
+
 /** tool_usage - tell a mistake of usage; Return: 2 */
 int tool_usage(const struct tool_common *c, const char *hint, const char *fmt, ...) DRAY_PRINTF(3, 4);
 

@@ -58,7 +58,7 @@ if [ -w /dev/full ]; then
 	"$DRAY" list up.dray >/dev/full 2>err
 	ended $? "list to a full device"
 	want_status 1
-	want_text 'could not be written'
+	want_text 'cannot write to standard output: no space left on device'
 fi
 
 # moves: the same file name first, then path order; both sides tell it, names of any bytes stay plain text

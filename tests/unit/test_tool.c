@@ -66,6 +66,20 @@ run_failing(int argc, char **argv, const struct tool_cmd *self)
 	return tool_error(&c, "cannot install \"x\"", &e);
 }
 
+/* a result that is no failure has no message of its own */
+static int
+run_differs(int argc, char **argv, const struct tool_cmd *self)
+{
+	struct tool_common c;
+	size_t n;
+	int rc = tool_parse(argc, argv, self, NULL, &c, 0, 0, NULL, &n);
+
+	if (rc != -1)
+		return rc;
+	printf("a | b\n");
+	return 20;
+}
+
 static const struct tool_cmd cmds[] = {
 	{ "build", "SOURCE [SOURCE]", "make a bundle", "  dray build x\n", run_any },
 	{ "verify", "BUNDLE", "check a bundle; this brief goes on and on so that the overview has to wrap it once", NULL,
@@ -73,26 +87,35 @@ static const struct tool_cmd cmds[] = {
 	{ "key new", "NAME", "make a key", NULL, run_any },
 	{ "key show", "FILE", "show a key", NULL, run_any },
 	{ "fail", "", "fail", NULL, run_failing },
+	{ "differs", "", "find a difference", NULL, run_differs },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 static const char *prog = "dray";
 
-/* run "dray" with these words, separated by blanks */
+/* "dray" with these words, separated by blanks */
 static int
-run(const char *words)
+run_words(const char *words)
 {
 	static char line[512];
 	char *argv[32];
-	int argc = 0, rc;
+	int argc = 0;
 	char *p;
 
 	snprintf(line, sizeof(line), "dray %s", words);
 	for (p = strtok(line, " "); p != NULL && argc < 31; p = strtok(NULL, " "))
 		argv[argc++] = p;
 	argv[argc] = NULL;
+	return tool_main(prog, "dray makes bundles.", cmds, argc, argv);
+}
+
+static int
+run(const char *words)
+{
+	int rc;
+
 	catch_begin();
-	rc = tool_main(prog, "dray makes bundles.", cmds, argc, argv);
+	rc = run_words(words);
 	catch_end();
 	return rc;
 }
@@ -288,10 +311,8 @@ help_goes_to_standard_output_within_76_columns(void)
 
 /* in a child, whose standard output is what the test needs */
 static int
-run_with_stdout(const char *path, int flags)
+run_with_stdout(const char *words, const char *path, int flags)
 {
-	char name[] = "dray", verb[] = "build", operand[] = "x";
-	char *argv[] = { name, verb, operand, NULL };
 	int status = 0, fd;
 	pid_t pid;
 
@@ -300,7 +321,7 @@ run_with_stdout(const char *path, int flags)
 		close(STDOUT_FILENO);
 		if (path != NULL && ((fd = open(path, flags)) == -1 || fd != STDOUT_FILENO))
 			_exit(99);
-		_exit(tool_main("dray", "about", cmds, 3, argv));
+		_exit(run_words(words));
 	}
 	waitpid(pid, &status, 0);
 	catch_end();
@@ -310,11 +331,19 @@ run_with_stdout(const char *path, int flags)
 static void
 output_that_does_not_get_out_is_an_error(void)
 {
-	CHECK_EQ(run_with_stdout("/dev/null", O_WRONLY), 0);
-	CHECK_EQ(run_with_stdout("/dev/full", O_WRONLY), 1);
-	CHECK_STR(err, "dray: cannot write to standard output: no space left on device\n");
-	CHECK_EQ(run_with_stdout(NULL, 0), 1);
-	CHECK_STR(err, "dray: cannot write to standard output: bad file descriptor\n");
+#define HINT "dray: hint: the command went to its end; what is missing is what it says\n"
+	CHECK_EQ(run_with_stdout("build x", "/dev/null", O_WRONLY), 0);
+	CHECK_EQ(run_with_stdout("build x", "/dev/full", O_WRONLY), 1);
+	CHECK_STR(err, "dray: cannot write to standard output: no space left on device\n" HINT);
+	CHECK_EQ(run_with_stdout("build x", NULL, 0), 1);
+	CHECK_STR(err, "dray: cannot write to standard output: bad file descriptor\n" HINT);
+	/* what was found is not known then; a failure that was told stays the only one */
+	CHECK_EQ(run_with_stdout("differs", "/dev/null", O_WRONLY), 20);
+	CHECK_EQ(run_with_stdout("differs", "/dev/full", O_WRONLY), 1);
+	CHECK_STR(err, "dray: cannot write to standard output: no space left on device\n" HINT);
+	CHECK_EQ(run_with_stdout("fail", "/dev/full", O_WRONLY), 31);
+	CHECK_STR(err, "dray: cannot install \"x\": digest differs\ndray: hint: copy it again\n");
+#undef HINT
 }
 
 static void
