@@ -100,7 +100,7 @@ $(LIB): $(call obj,$(FORMAT_C))
 	$(Q)$(AR) rcsD $@ $^
 
 # what people read besides the manual pages; installed, and those for the target are inside the installer too
-GUIDES := $(addprefix spec/,quickstart.md recovery-card.md threats-operators.md cli.md bundle-format.md freebsd-update.md) \
+GUIDES := $(addprefix spec/,quickstart.md recovery-card.md threats-operators.md threats.md cli.md apply.md bundle-format.md freebsd-update.md) \
   $(addprefix installer/,runbook-rack.md runbook-stick.md troubleshooting.md) builder/key-ceremony.md \
   $(sort $(wildcard spec/json/*.json))
 
