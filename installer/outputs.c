@@ -110,6 +110,16 @@ resolve(struct dray_walk *w, const char *path, size_t len, struct found *f, stru
 	return 0;
 }
 
+/* does it hold what this program itself writes to, or lie in it? A copy of that would have no end, and a swap would move it away */
+static bool
+meets_state(const struct inst_planning *pl, const struct inst_output *o)
+{
+	const char *state = pl->o->state;
+
+	return state != NULL && (dray_path_under(state, strlen(state), o->path, o->len) ||
+	    dray_path_under(o->path, o->len, state, strlen(state)));
+}
+
 /* what is there, and on which file system */
 static int
 look(struct inst_planning *pl, struct dray_walk *w, struct inst_output *o, struct dray_err *e)
@@ -118,6 +128,8 @@ look(struct inst_planning *pl, struct dray_walk *w, struct inst_output *o, struc
 	struct dray_stat up, st;
 	int dir, r;
 
+	if (o->why == NULL && meets_state(pl, o))
+		o->why = "the state folder of dray-install lies there";
 	if (o->why != NULL || o->gone)
 		return 0;
 	if ((r = dray_walk_parent(w, o->path, o->len, &dir, leaf, e)) != 0) {
@@ -160,6 +172,17 @@ keep_text(struct inst_plan *p, const struct found *f, const char **path, struct 
 	return 0;
 }
 
+/* a plan of somebody who may not look everywhere is partial: of no use but to be looked at */
+static bool
+unseen(const char **why, struct dray_err *e)
+{
+	if (geteuid() == 0)
+		return false;
+	*why = "this user cannot look at it";
+	dray_err_clear(e);
+	return true;
+}
+
 static int
 take(struct inst_planning *pl, struct dray_walk *w, size_t trigger, const char *path, size_t len, struct dray_err *e)
 {
@@ -168,9 +191,9 @@ take(struct inst_planning *pl, struct dray_walk *w, size_t trigger, const char *
 	struct found f;
 	size_t i = 0;
 
-	if (resolve(w, path, len, &f, e) != 0)
+	if (resolve(w, path, len, &f, e) != 0 && !unseen(&f.why, e))
 		return -1;
-	while (i < pl->n_outputs && (pl->outputs[i].len != f.len || memcmp(pl->outputs[i].path, f.path, f.len) != 0))
+	while (i < pl->n_outputs && dray_path_cmp(pl->outputs[i].path, pl->outputs[i].len, f.path, f.len) != 0)
 		i++;
 	pl->output_refs[pl->n_output_refs++] = (struct inst_output_ref){ (uint16_t)trigger, (uint32_t)i };
 	if (i < pl->n_outputs)
@@ -179,7 +202,7 @@ take(struct inst_planning *pl, struct dray_walk *w, size_t trigger, const char *
 		return -1;
 	o = &pl->outputs[pl->n_outputs++];
 	*o = (struct inst_output){ .path = kept, .len = f.len, .why = f.why, .gone = f.gone };
-	return look(pl, w, o, e);
+	return look(pl, w, o, e) != 0 && !unseen(&o->why, e) ? -1 : 0;
 }
 
 int
@@ -204,12 +227,6 @@ inst_outputs_look(struct inst_planning *pl, struct dray_err *e)
 			const char *path = text_of(list, k, &len);
 
 			rc = take(pl, &w, i, path, len, e);
-			if (rc != 0 && geteuid() != 0 && pl->n_outputs > 0) {
-				/* a partial plan is of no use but to be looked at */
-				pl->outputs[pl->n_outputs - 1].why = "this user cannot look at it";
-				dray_err_clear(e);
-				rc = 0;
-			}
 		}
 	}
 	dray_walk_close(&w);

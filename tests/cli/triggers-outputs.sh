@@ -222,3 +222,37 @@ mkdir root/etc/sym
 mkfifo root/etc/sym/pipe
 apply --plan "$id"
 want_status 24
+
+# the state folder is no output, nor is what holds it: a copy of that would have no end. That is told, and its trigger runs again
+cat >up.json <<'END'
+{"recipe":1,"product":"demo","version":"1.1","counter":2,"from":[{"source":"old","version":"1.0","counter":1}],"to":"new",
+"triggers":[{"id":"state","paths":["etc/a"],"outputs":["alias/data","srv/data/state/x"],"argv":["/bin/act","state"]},
+{"id":"hidden","paths":["etc/a"],"outputs":["etc/sym","hidden/in/side","hidden/it"],"argv":["/bin/act","hidden"]}]}
+END
+run "$DRAY" build --recipe up.json --key ops.key -o up.dray
+need_status 0
+mkdir -p base/hidden/in base/srv/data/state
+chmod 700 base/hidden base/srv/data/state
+ln -s srv base/alias
+fresh
+run "$INSTALL" plan up.dray --root root --keyring ops.pub --state srv/data/state
+want_status 0
+want_text '  srv/data:' out
+want_text '  srv/data/state/x:' out
+want_text 'the state folder of dray-install lies there; what makes it runs again then' out
+apply --allow-chroot --state srv/data/state
+want_status 0
+rm -f root/log
+run "$INSTALL" rollback --root root --allow-chroot --state srv/data/state
+want_status 0
+if [ "$(cat root/log)" = state ]; then ok 'state ran again'; else fail "ran again: $(cat root/log)"; fi
+
+# who may not look at one is told so, of that one and no other
+fresh
+as_nobody "$INSTALL" plan up.dray --root root --keyring ops.pub >out 2>err
+ended $? 'plan of a user without rights'
+want_status 0
+want_text '  hidden/in/side:' out
+want_text '  hidden/it:' out
+want_text 'this user cannot look at it; what makes it runs again then' out
+no_text etc/sym out
