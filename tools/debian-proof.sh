@@ -281,13 +281,21 @@ do_local() {
 	is_old target "$was" local
 }
 
+# runs PROGRAM - in the target, and not elsewhere on this machine
+runs() {
+	for r_pid in $(pgrep -f "/$1( |\$)"); do
+		case $(readlink "/proc/$r_pid/root") in */target) return 0 ;; esac
+	done
+	return 1
+}
+
 # killed PROGRAM SECONDS ARG... - the run, killed so long after that program was begun; 1: it ended before
 killed() {
 	k_program=$1 k_after=$2
 	shift 2
 	"$INSTALL" "$@" --root target >run.out 2>run.err </dev/null &
 	k_pid=$!
-	while kill -0 $k_pid 2>/dev/null && ! pgrep -f "/$k_program( |\$)" >/dev/null; do
+	while kill -0 $k_pid 2>/dev/null && ! runs "$k_program"; do
 		sleep 0.01
 	done
 	sleep "$k_after"
@@ -305,12 +313,12 @@ do_kill() {
 		    verdict "kill: killed in $program, waiting then: $("$INSTALL" status --root target --json | sed 's/.*"triggers_due":\[//' | grep -o '"id":"' | wc -l)"
 		run="resume --allow-chroot"
 	done <<'EOF'
-depmod 0.5
+systemd-hwdb 0.2
+depmod 0.2
 update-initramfs 4
-systemd-hwdb 0.5
 update-ca-certificates 1
-locale-gen 2
-mandb 0.5
+locale-gen 1
+mandb 0.3
 update-mime-database 1
 EOF
 	install "kill: resumed" 0 resume --allow-chroot
