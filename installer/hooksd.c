@@ -98,7 +98,8 @@ add(struct inst_front *f, enum inst_hook_point at, const char *folder, const cha
 	if (ours_alone(path, &st, e) != 0 || inst_runner_allow(INST_PROGRAM_HOOK, TIMEOUT_S, argv, e) != 0)
 		goto bad;
 	if (f->hooks.n == HOOKS_MAX) {
-		dray_fail(e, DRAY_E_SYSTEM, "more than %d hooks in %s", HOOKS_MAX, folder);
+		dray_fail(e, DRAY_E_SYSTEM, "more than %d hooks, with those in %s", HOOKS_MAX, folder);
+		dray_hint(e, "nothing was changed; have one hook call several programs, or give --no-hooks");
 		goto bad;
 	}
 	v[f->hooks.n++] = (struct inst_hook_file){ at, path };
@@ -119,10 +120,12 @@ load_point(struct inst_front *f, const char *dir, enum inst_hook_point at, struc
 	snprintf(folder, sizeof(folder), "%s/%s", dir, point_name[at]);
 	if (lstat(folder, &st) == -1)
 		return errno == ENOENT ? 0 : dray_fail_errno(e, "look at %s", folder);
+	if (!S_ISDIR(st.st_mode)) {
+		dray_fail(e, DRAY_E_SYSTEM, "%s is no directory", folder);
+		return dray_hint(e, "nothing was changed; hooks lie in a directory itself, not behind a link to one: make it, or give --no-hooks");
+	}
 	if (ours_alone(folder, &st, e) != 0)
 		return -1;
-	if (!S_ISDIR(st.st_mode))
-		return dray_fail(e, DRAY_E_SYSTEM, "%s is no directory", folder);
 	if ((n = scandir(folder, &names, named, alphasort)) == -1)
 		return dray_fail_errno(e, "list %s", folder);
 	for (int i = 0; i < n; i++) {

@@ -166,6 +166,12 @@ chmod 755 "$H"
 ln -s /bin/true "$H/before-plan/50-link"
 refused "$H/before-plan/50-link is no regular file"
 rm "$H/before-plan/50-link"
+mv "$H/before-plan" "$H/elsewhere"
+ln -s elsewhere "$H/before-plan"
+refused "$H/before-plan is no directory"
+want_text 'hint: nothing was changed; hooks lie in a directory itself'
+rm "$H/before-plan"
+mv "$H/elsewhere" "$H/before-plan"
 mkdir open && cp -a "$H/before-plan" open/ && chmod 1777 open
 run "$INSTALL" rollback --root root --hooks open
 want_status 22
