@@ -96,12 +96,21 @@ out_drop(struct out *o)
 }
 
 static int
+put(struct out *o, const void *p, size_t len, struct dray_err *e)
+{
+	if (inst_write_all(o->fd, p, len, e) == 0)
+		return 0;
+	dray_wrap(e, "%s", o->path);
+	return dray_hint(e, "nothing of it is left there; name a file where there is room");
+}
+
+static int
 pad(struct out *o, uint64_t size, struct dray_err *e)
 {
 	static const uint8_t zeros[DRAY_TAR_BLOCK];
 
 	return size % DRAY_TAR_BLOCK == 0 ? 0 :
-	    inst_write_all(o->fd, zeros, DRAY_TAR_BLOCK - (size_t)(size % DRAY_TAR_BLOCK), e);
+	    put(o, zeros, DRAY_TAR_BLOCK - (size_t)(size % DRAY_TAR_BLOCK), e);
 }
 
 static int
@@ -109,8 +118,8 @@ member(struct out *o, const char *name, const void *p, size_t len, struct dray_e
 {
 	uint8_t header[DRAY_TAR_BLOCK];
 
-	if (dray_tar_header(name, len, header, e) != 0 || inst_write_all(o->fd, header, sizeof(header), e) != 0 ||
-	    inst_write_all(o->fd, p, len, e) != 0)
+	if (dray_tar_header(name, len, header, e) != 0 || put(o, header, sizeof(header), e) != 0 ||
+	    put(o, p, len, e) != 0)
 		return -1;
 	return pad(o, len, e);
 }
@@ -123,7 +132,7 @@ member_file(struct out *o, const char *name, int fd, uint64_t size, struct dray_
 
 	if (buf == NULL)
 		return dray_fail(e, DRAY_E_IO, "out of memory");
-	if (dray_tar_header(name, size, header, e) != 0 || inst_write_all(o->fd, header, sizeof(header), e) != 0)
+	if (dray_tar_header(name, size, header, e) != 0 || put(o, header, sizeof(header), e) != 0)
 		goto out;
 	for (uint64_t at = 0; at < size; ) {
 		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
@@ -132,7 +141,7 @@ member_file(struct out *o, const char *name, int fd, uint64_t size, struct dray_
 			dray_fail(e, DRAY_E_IO, "%s cannot be read", name);
 			goto out;
 		}
-		if (inst_write_all(o->fd, buf, n, e) != 0)
+		if (put(o, buf, n, e) != 0)
 			goto out;
 		at += n;
 	}
@@ -236,7 +245,7 @@ write_members(const struct inst_front *f, struct out *o, const uint64_t *numbers
 		if (r != 0)
 			return -1;
 	}
-	return inst_write_all(o->fd, end, sizeof(end), e);
+	return put(o, end, sizeof(end), e);
 }
 
 /* *id: SHA-256 of the head, which names the hash of every record */

@@ -368,6 +368,8 @@ inst_state_keep_self(const struct inst_state *s, struct dray_err *e)
 
 	if ((self = os_self_exe()) == -1) {
 		dray_fail_errno(e, "open the running program");
+		/* a chroot or a rescue shell: on Linux the program is found there */
+		dray_hint(e, "nothing live was changed; if /proc is not mounted: mount -t proc proc /proc, and the same command again");
 		goto out;
 	}
 	if (is_copy(s, self, &same, e) != 0)

@@ -70,8 +70,53 @@ if is_root && [ -z "${SAN:-}" ]; then
 	no_file high/etc/dray
 	run chroot high /dray-install trust init build.pub --fingerprint "$(echo "$print" | tr 'a-f ' 'A-F-')"
 	want_status 0
+	# a rescue shell without /proc: planned; refused with what to do; nothing of the system changed
+	mkdir -p high/disc && cp disc/up.dray keyring.json high/disc && cp -a demo/old/. high/
+	run chroot high /dray-install plan disc/up.dray --keyring disc/keyring.json
+	want_status 0
+	run chroot high /dray-install apply disc/up.dray --keyring disc/keyring.json
+	want_status 1
+	want_text 'open the running program: no such file or directory' err
+	want_text 'hint: nothing live was changed; if /proc is not mounted: mount -t proc proc /proc, and the same command again' err
+	run diff -r --no-dereference --exclude=dray demo/old/usr high/usr
+	want_status 0
+	run diff -r --no-dereference --exclude=dray demo/old/etc high/etc
+	want_status 0
 fi
-# the clock of the machine: nothing that decides about trust asks for it
+# a medium that root may write to is not written to either, whatever reads from it
+chmod -R u+w disc
+tree_snapshot disc >disc-before
+cp -a demo/old high-side
+for verb in info list verify 'plan --root high-side' 'apply --root high-side'; do
+	# shellcheck disable=SC2086 # a verb and its options
+	run "$INSTALL" $verb disc/up.dray --keyring keyring.json
+	want_status 0
+	want_unchanged disc disc-before
+done
+# no clock: at its zero, or broken, it is the same bundle; and nothing that decides about trust asks for it
+if [ -z "${SAN:-}" ] && command -v cc >/dev/null; then
+	cat >clock.c <<'END'
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+static int broken(void) { return getenv("BROKEN") != NULL; }
+int clock_gettime(clockid_t id, struct timespec *t) { (void)id; *t = (struct timespec){ 0 }; errno = EINVAL; return broken() ? -1 : 0; }
+int gettimeofday(struct timeval *restrict t, void *restrict z) { (void)z; *t = (struct timeval){ 0 }; errno = EINVAL; return broken() ? -1 : 0; }
+time_t time(time_t *t) { time_t now = broken() ? -1 : 0; if (t != NULL) *t = now; return now; }
+END
+	cc -shared -fPIC -o clock.so clock.c || fail 'the clock does not compile'
+	"$DRAY" verify disc/up.dray --keyring keyring.json >with-clock
+	for how in BROKEN= -u; do
+		if [ "$how" = -u ]; then set -- env -u BROKEN; else set -- env BROKEN=1; fi
+		run "$@" LD_PRELOAD="$T/clock.so" "$DRAY" verify disc/up.dray --keyring keyring.json
+		want_status 0
+		want_same out with-clock
+	done
+	run env LD_PRELOAD="$T/clock.so" "$DRAY" verify disc/up.dray --keyring build.pub
+	want_status 0
+fi
 if (cd "$TOP/format" && grep -nE '(^|[^a-z_])(time|gettimeofday|clock_gettime|localtime|gmtime)(_r)? *[(]' trust.c keyring.c pubkey.c \
     bundle.c slot.c); then
 	fail 'trust asks for the time'

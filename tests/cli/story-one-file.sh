@@ -65,11 +65,17 @@ want_text 'bin/tool-9' out
 cp -a r3 odd && for i in 1 2 3 4 10; do echo odd >odd/bin/tool-$i; done
 run "$INSTALL" plan up.dray --root odd --keyring ops.pub
 want_status 0
-want_text 'match no base' out
+want_text '5 match no base' out
+want_text 'match base 3.3' out
 run "$INSTALL" apply up.dray --root odd --keyring ops.pub
 want_status 0
 run "$INSTALL" check up.dray --root odd --keyring ops.pub
 want_status 0
+# all of the release, whatever was there: one built without --from, strictly
+"$DRAY" build --to new --product press --version 4.2 --counter 10 --key ops.key -o full.dray -q || fail 'no full bundle'
+run "$INSTALL" apply full.dray --root odd --keyring ops.pub --profile strict
+want_status 0
+same_tree new odd
 
 # for one ship: smaller, and only where it fits
 run "$DRAY" build --from r9 --from-version 3.9:9 --to new --product press --version 4.2 --counter 10 --slim --key ops.key -o ship.dray

@@ -29,6 +29,25 @@ want_text 'holds two different bundles' err
 run "$INSTALL" plan stick/up.dray --root machine $k
 want_status 0
 
+# a stick that says it took a write and did not keep it: found out at the desk, and nothing on it can be taken for the bundle
+if command -v strace >/dev/null; then
+	mkdir liar
+	run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:retval=138752:when=1 \
+	    "$DRAY" copy demo/up.dray liar --check
+	want_status 33
+	want_text 'it is worn out, or smaller than it says' err
+	no_file liar/up.dray
+	# where nobody looked, the machine finds it out before it changes anything
+	run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:retval=138752:when=1 \
+	    "$DRAY" copy demo/up.dray liar
+	want_status 0
+	tree_snapshot machine >before
+	# shellcheck disable=SC2086
+	run "$INSTALL" apply liar/up.dray --root machine $k
+	want_status 31
+	want_unchanged machine before
+fi
+
 # pulled: after some reads the stick answers no more
 if command -v strace >/dev/null && [ -z "${NOFAST:-}" ]; then
 	tree_snapshot machine | grep -v -e var/lib >before
@@ -75,9 +94,11 @@ chmod -R u+w stick
 ! is_root || chown 65534:65534 stick
 run as "$INSTALL" status --export stick/site-42.evidence --root machine
 want_status 0
-run "$INSTALL" status --export stick/site-42.evidence --root pulled
+result=$(sha256sum stick/site-42.evidence)
+run "$INSTALL" status --export stick/site-42.evidence --root demo/old
 want_status 2
 want_text 'is there already' err
+[ "$(sha256sum stick/site-42.evidence)" = "$result" ] && ok 'the result of the first machine stays' || fail 'another result'
 run "$DRAY" report stick/site-42.evidence
 want_status 0
 want_text 'installed: demo 1.1 (counter 2)' out
@@ -89,4 +110,20 @@ if is_root && unshare -m true 2>/dev/null; then
 	want_status 21
 	want_text 'small has room for ' err
 	[ ! -s out ] && ok 'nothing on it' || fail "left: $(cat out)"
+	# nearly full on site: the machine is upgraded from it; a result that finds no room is told, and is no half a file
+	cat >steps <<'END'
+mount -t tmpfs -o size=160k tmpfs small && cp demo/up.dray small && { cat /dev/zero >small/fill 2>/dev/null; true; }
+"$INSTALL" apply small/up.dray --root demo/old --keyring demo/ops.pub -q || exit 99
+"$INSTALL" status --export small/site-43.evidence --root demo/old
+s=$?
+ls small
+exit $s
+END
+	export INSTALL
+	run unshare -m sh steps
+	want_status 21
+	want_text 'small/site-43.evidence: write: no space left on device' err
+	want_text 'hint: nothing of it is left there' err
+	[ "$(cat out)" = 'fill
+up.dray' ] && ok 'no half a result' || fail "on the stick: $(cat out)"
 fi

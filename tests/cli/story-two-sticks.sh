@@ -42,7 +42,8 @@ part split | grep -q 's1/up.part1of3' && part split | grep -q 's1/up.part2of3' &
 part split | grep -q '^next: dray-install verify s1/up.part1of3' && ok 'what comes next' || fail 'no next'
 part half | grep -q '^status 31' && ok 'half is not enough' || fail 'half is taken'
 want_text 'volume 3 of 3 of bundle ' err
-want_text 'here' err
+want_text 'is not here' err
+want_text 'hint: name the folder where it is: --dir DIR' err
 part both | grep -q '^status 0' && ok 'both are verified' || fail 'both are not verified'
 part both | grep -q '^next: dray-install plan s1 --root DIR --keyring demo/ops.pub -d s2$' && ok 'what comes next can be typed' ||
     fail 'next lacks what it was told'
