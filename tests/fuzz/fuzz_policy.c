@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-		for (uint8_t when = 1; when <= 4; when <<= 1) {
+		for (uint8_t when = 1; when <= 4; when = (uint8_t)(when << 1)) {
 			const struct dray_rule *r = dray_policy_find(&p, paths[i], strlen(paths[i]), when, (i & 1) != 0 ? sha : NULL);
 
 			if (r != NULL && dray_action_name(r->action) == NULL)
