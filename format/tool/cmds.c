@@ -190,15 +190,17 @@ static int
 tell_unknown(const struct tool_common *c, const struct tool_cmd *cmds, const char *typed)
 {
 	const char *words[65], *near;
-	char quoted[100], hint[160], name[64][WORD_MAX + 1];
+	char quoted[100], hint[160], name[62][WORD_MAX + 1];
 	size_t n = 0;
 
 	/* of a command of two words the first is what was typed; told once is enough, and any of them will do */
-	for (; cmds->name != NULL && n < 64; cmds++) {
+	for (; cmds->name != NULL && n < 62; cmds++) {
 		snprintf(name[n], sizeof(name[n]), "%.*s", (int)strcspn(cmds->name, " "), cmds->name);
 		words[n] = name[n];
 		n++;
 	}
+	words[n++] = "--help";
+	words[n++] = "--version";
 	words[n] = NULL;
 	dray_quote(typed, strlen(typed), quoted, sizeof(quoted));
 	near = tool_nearest(typed, words);

@@ -141,6 +141,10 @@ an_unknown_command_is_a_mistake_with_a_suggestion(void)
 	CHECK_STR(out, "");
 	CHECK_EQ(run("verfy a"), 2);
 	CHECK_STR(err, "dray: unknown command \"verfy\"\ndray: hint: did you mean verify?\n");
+	CHECK_EQ(run("--hlep"), 2);
+	CHECK_STR(err, "dray: unknown command \"--hlep\"\ndray: hint: did you mean --help?\n");
+	CHECK_EQ(run("--verson"), 2);
+	CHECK_STR(err, "dray: unknown command \"--verson\"\ndray: hint: did you mean --version?\n");
 	CHECK_EQ(run("frobnicate"), 2);
 	CHECK_STR(err, "dray: unknown command \"frobnicate\"\ndray: hint: dray --help lists the commands\n");
 	CHECK_EQ(run("\x1b[2J"), 2);
