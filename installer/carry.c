@@ -268,10 +268,9 @@ stage(struct inst_carry *a, struct dray_err *e)
 	tool_progress_end(&pr, rc == 0);
 	if (rc == 0 && o.workers < o.threads)
 		inst_say(&a->f, "memory for %u of %u workers", o.workers, o.threads);
-	/* the switch flushes again, and finds nothing to do */
 	if (rc != 0 || !a->verify_writes)
 		return rc;
-	if (inst_barrier(&a->f.st, a->tx, false, e) != 0)
+	if (inst_barrier(&a->f.st, a->tx, false, e) != 0)	/* the switch flushes again, and finds nothing to do */
 		return -1;
 	tool_progress_begin(&pr, &a->f.common, "reading back", 0);
 	rc = inst_stage_reread(a->f.b, a->p, a->tx, &o, e);
@@ -452,6 +451,8 @@ inst_carry_triggers(struct inst_carry *a, struct dray_err *e)
 	rc = inst_run_due(&a->f, &a->due, e) != 0 || (a->done && say_not_called(a, e) != 0) ? -1 : 0;
 	if (!a->done || (rc != 0 && e->code == DRAY_E_WENT_BACK))
 		return rc;
+	if (rc != 0)
+		inst_run_due_stopped(&a->f, &a->due, e);
 	m = moment(a, &to);
 	m.result = a->tx != NULL && inst_tx_between(a->tx) ? "phase" : "done";
 	inst_hooksd_after(&a->f, INST_HOOK_AFTER_COMMIT, &m);

@@ -202,6 +202,7 @@ struct inst_run_due {
 	size_t n_ids;
 	bool again;			/* those too that have failed before */
 	struct dray_json *told;		/* out: "triggers" of a document, or NULL; owned */
+	bool back;			/* out: a failure asked for the way back, and that was begun */
 	size_t ran, bad, warned;	/* @bad: but for those whose failure is only told */
 	struct dray_err why;		/* of the first of @bad */
 };
@@ -212,6 +213,8 @@ const char *inst_run_due_why(const struct inst_front *f);
  * Return: 0, with failures in @r; -1: interrupted, I/O, or DRAY_E_WENT_BACK because one asks for the way back by failing
  */
 DRAY_MUST_CHECK int inst_run_due(struct inst_front *f, struct inst_run_due *r, struct dray_err *e);
+/** inst_run_due_stopped - after -1 of it behind a switch: *e tells that the files are the new ones, unless going back was begun */
+void inst_run_due_stopped(const struct inst_front *f, const struct inst_run_due *r, struct dray_err *e);
 /** inst_run_due_end - 0, or DRAY_E_TRIGGER when one failed */
 DRAY_MUST_CHECK int inst_run_due_end(const struct inst_front *f, const struct inst_run_due *r, struct dray_err *e);
 /** inst_run_due_json - "triggers", "triggers_due" (those that wait now) and, when one failed, "error". Return: as

@@ -113,10 +113,11 @@ run_back(struct inst_front *f, struct dray_err *e)
 
 /*
  * It failed, and asks for the way back: the transaction that called it, if that is the one to go back from.
+ * @begun: set once the files are on their way
  * Return: 0: it was not taken back, and @why says so; -1: DRAY_E_WENT_BACK, or going back failed
  */
 static int
-take_back(struct inst_front *f, uint32_t of, struct dray_err *why, struct dray_err *e)
+take_back(struct inst_front *f, uint32_t of, bool *begun, struct dray_err *why, struct dray_err *e)
 {
 	struct inst_foreign kept = { .n = 0 }, drift = { .n = 0 };
 	struct dray_err bad = { .code = DRAY_OK };
@@ -135,6 +136,7 @@ take_back(struct inst_front *f, uint32_t of, struct dray_err *why, struct dray_e
 		goto out;
 	}
 	inst_run_blame(&f->st, DRAY_E_WENT_BACK, why->text);
+	*begun = true;
 	if (inst_undo(&f->st, tx, &kept, e) != 0) {
 		dray_wrap(e, "%.300s; going back for that", why->text);
 		dray_hint(e, "repair the cause, then: dray-install resume --root %s", f->st.root_path);
@@ -164,7 +166,7 @@ failed(struct running *x, size_t i, const struct inst_trigger_end *end, struct d
 		return 0;
 	}
 	x->blocks[i] = true;
-	if (then == DRAY_FAILURE_ROLLBACK && take_back(x->f, inst_due_of(dray_json_at(x->list, i)), &why, e) != 0)
+	if (then == DRAY_FAILURE_ROLLBACK && take_back(x->f, inst_due_of(dray_json_at(x->list, i)), &x->r->back, &why, e) != 0)
 		return -1;
 	if (x->r->bad++ == 0)
 		x->r->why = why;
@@ -246,6 +248,23 @@ inst_run_due(struct inst_front *f, struct inst_run_due *r, struct dray_err *e)
 	free(x.blocks);
 	dray_json_free(x.list);
 	return rc;
+}
+
+void
+inst_run_due_stopped(const struct inst_front *f, const struct inst_run_due *r, struct dray_err *e)
+{
+	struct inst_front bare = *f;
+	char *again;
+
+	if (r->back)
+		return;
+	dray_wrap(e, "the files are switched, but what is run after that stopped");
+	if (e->code != DRAY_E_SIGNAL)
+		e->code = DRAY_E_IO;	/* those of a refusal say that nothing was changed */
+	bare.bundle = NULL;
+	if ((again = inst_command(&bare, "resume", inst_is_running_system(f) ? NULL : "--allow-chroot")) != NULL)
+		dray_hint(e, "repair the cause, then: %s", again);
+	free(again);
 }
 
 int

@@ -1,7 +1,8 @@
 /*
  * act.c - the program of triggers in tests: act WORD [ACTION...]
  * It says its arguments and environment and appends WORD to /log. +PATH=TEXT writes a file in place, @PATH=TEXT puts a new
- * one in its place, -PATH removes one if it is there. Then by what WORD contains: "fail": status 3; "sleep": for ever, unless there is /awake; "die": a signal.
+ * one in its place, -PATH removes one if it is there, !PATH puts a directory in its place.
+ * Then by what WORD contains: "fail": status 3; "sleep": for ever, unless there is /awake; "die": a signal.
  */
 #include <sys/stat.h>
 
@@ -54,6 +55,8 @@ main(int argc, char **argv, char **env)
 			put(argv[i]);
 		else if (*argv[i] == '-' && unlink(argv[i] + 1) != 0 && errno != ENOENT)
 			return 5;
+		else if (*argv[i] == '!' && ((unlink(argv[i] + 1) != 0 && errno != ENOENT) || mkdir(argv[i] + 1, 0700) != 0))
+			return 4;
 	}
 	if (strstr(argv[1], "sleep") != NULL && access("/awake", F_OK) != 0)
 		for (;;)

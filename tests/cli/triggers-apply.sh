@@ -203,6 +203,19 @@ apply phases.dray --allow-chroot
 want_status 0
 ran k late r
 
+# one that breaks the list of those that wait: it is told that the files are the new ones all the same, by no status of a refusal
+recipe broken '{"id":"b","paths":["etc/a"],"argv":["/bin/act","b","!/var/lib/dray/triggers.json"]}'
+fresh
+apply broken.dray --allow-chroot
+want_status 1
+want_text 'dray-install: the files are switched, but what is run after that stopped: var/lib/dray/triggers.json: '
+want_text 'hint: it lists what has to be run after upgrades; when you have run that by hand, delete the file'
+want_same root/etc/a new/etc/a
+rmdir root/var/lib/dray/triggers.json
+run "$INSTALL" rollback --root root --no-triggers
+want_status 0
+want_same root/etc/a old/etc/a
+
 # killed while each of three runs: resume runs it and what is left, and those before are recorded once
 recipe kill '{"id":"one","paths":["etc/a"],"argv":["/bin/act","one"]}' '{"id":"two","paths":["etc/a"],"argv":["/bin/act","two"]}' \
     '{"id":"three","paths":["etc/a"],"argv":["/bin/act","three"]}'
