@@ -34,8 +34,8 @@ say_good(const struct inst_front *f, const struct inst_check *c)
 	if (c->local == 0)
 		inst_say(f, "%s is %s %s: all %zu entries are as the release says", f->root, d->product, d->version, c->entries);
 	else
-		inst_say(f, "%s is %s %s: %zu of %zu entries are as the release says, %zu differ by local decision", f->root,
-		    d->product, d->version, c->entries - c->local, c->entries, c->local);
+		inst_say(f, "%s is %s %s: %zu of %zu entries are as the release says, %zu differ%s by local decision", f->root,
+		    d->product, d->version, c->entries - c->local, c->entries, c->local, c->local == 1 ? "s" : "");
 	inst_say_command(f, "next", "status", NULL);
 }
 
