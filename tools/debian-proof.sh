@@ -309,8 +309,8 @@ do_kill() {
 	run=$apply
 	while read -r program after; do
 		# shellcheck disable=SC2086
-		if killed "$program" "$after" $run; then echo; else echo "the run had ended: $(tail -n 1 run.err)"; fi | grep . |
-		    verdict "kill: killed in $program, waiting then: $("$INSTALL" status --root target --json | sed 's/.*"triggers_due":\[//' | grep -o '"id":"' | wc -l)"
+		if killed "$program" "$after" $run; then had=; else had="the run had ended: $(tail -n 1 run.err)"; fi
+		printf %s "$had" | verdict "kill: killed in $program, waiting then: $("$INSTALL" status --root target --json | sed 's/.*"triggers_due":\[//' | grep -o '"id":"' | wc -l)"
 		run="resume --allow-chroot"
 	done <<'EOF'
 systemd-hwdb 0.2
