@@ -45,12 +45,15 @@ run "$INSTALL" apply up.dray --root root --keyring ops.pub
 need_status 0
 rm -f root/told root/go
 
-"$INSTALL" triggers --root root --allow-chroot >out 2>err </dev/null &
-pid=$!
-while [ ! -e root/told ]; do
-	kill -0 $pid 2>/dev/null || { fail "triggers ended too soon: $(cat out err)"; exit 1; }
-	sleep 0.02
-done
+start() {	# a run whose program waits; $pid
+	"$INSTALL" triggers --root root --allow-chroot >out 2>err </dev/null &
+	pid=$!
+	while [ ! -e root/told ]; do
+		kill -0 $pid 2>/dev/null || { fail "triggers ended too soon: $(cat out err)"; exit 1; }
+		sleep 0.02
+	done
+}
+start
 filtered() {	# PROCESS: its number of filters
 	sed -n 's/^Seccomp:[[:space:]]*//p' /proc/"$1"/status
 }
@@ -83,12 +86,7 @@ END
 rm -f root/told root/go
 run "$INSTALL" rollback --root root
 need_status 0
-"$INSTALL" triggers --root root --allow-chroot >out 2>err </dev/null &
-pid=$!
-while [ ! -e root/told ]; do
-	kill -0 $pid 2>/dev/null || { fail "triggers ended too soon: $(cat out err)"; exit 1; }
-	sleep 0.02
-done
+start
 runner=$(tr -d ' ' </proc/$pid/task/$pid/children)
 kill -9 $pid
 wait $pid 2>/dev/null
