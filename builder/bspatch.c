@@ -205,7 +205,7 @@ make(struct work *w, struct stream *s, uint64_t len, bool with_old, struct dray_
 static int
 run(struct work *w, struct dray_err *e)
 {
-	uint8_t b[3 * NUMBER];
+	uint8_t b[3 * NUMBER] = { 0 };
 
 	/* each step of an encoder gets further in the new content; steps that get nowhere would cost time without end */
 	for (uint64_t steps = 0; w->made < w->size; steps++) {

@@ -99,8 +99,13 @@ static const struct rule debian[] = {
 	  "etc/systemd/system" }, .live = "root-live" },
 	{ .id = "systemd-catalog", .argv = { "/bin/journalctl", "--update-catalog" }, .paths = { "usr/lib/systemd/catalog" },
 	  .outputs = { "var/lib/systemd/catalog" }, .made = { "var/lib/systemd/catalog/database" } },
-	/* also where the release brings them: a machine may trust authorities of its own */
-	{ .id = "ca-certificates", .argv = { "/usr/sbin/update-ca-certificates" }, .paths = { "usr/share/ca-certificates",
+	/*
+	 * Also where the release brings them: a machine may trust authorities of its own. It adds to the file that a killed run of
+	 * it has left, and sees no reason to make the links that one did not get to: such a run is begun anew.
+	 */
+	{ .id = "ca-certificates", .argv = { "/bin/sh", "-c", "new=/etc/ssl/certs/ca-certificates.crt.new; test -e $new || "
+	  "exec /usr/sbin/update-ca-certificates; rm $new && exec /usr/sbin/update-ca-certificates --fresh" },
+	  .program = "/usr/sbin/update-ca-certificates", .paths = { "usr/share/ca-certificates",
 	  "usr/local/share/ca-certificates", "etc/ca-certificates.conf" }, .outputs = { "etc/ssl/certs" } },
 	{ .id = "locale-gen", .argv = { "/usr/sbin/locale-gen" }, .paths = { "usr/share/i18n", "etc/locale.gen" },
 	  .outputs = { "usr/lib/locale/locale-archive" }, .made = { "usr/lib/locale/locale-archive" } },

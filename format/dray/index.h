@@ -77,8 +77,8 @@ struct dray_content {
 enum { DRAY_RECIPE_FULL = 1, DRAY_RECIPE_DELTA = 2, DRAY_RECIPE_COPY = 3 };
 struct dray_recipe {		/* best first: copy (no pieces), deltas, full */
 	uint8_t kind;
-	uint32_t piece_first, piece_count;
 	uint8_t wrap;		/* 0, or DRAY_DEFLATE_*: its one piece is the inside of a .gz, and the content is that .gz (gzip.h) */
+	uint32_t piece_first, piece_count;
 };
 
 struct dray_piece { uint32_t frame, offset, len; };	/* len bytes at offset of the frame's output; pieces follow each other in the content */

@@ -96,6 +96,24 @@ lists desk.dray udev-hwdb initramfs-6.1.0-9-amd64 grub mandb info mime-database 
 want_text '  trigger    mandb: /usr/bin/setpriv --reuid man --regid man --init-groups -- /usr/bin/mandb --create --quiet' out
 run "$DRAY" info desk.dray --json
 want_text '"argv":["/usr/sbin/update-grub"],"id":"grub","needs":"root-live"' out
+# update-ca-certificates adds to what a killed run of it has left: behind such a run it has to begin anew
+mkdir -p certs/usr/share/ca-certificates certs/usr/sbin ssl
+echo 'echo "ran with: $*" >>$T/ran' | sed "s|\$T|$T|" >certs/usr/sbin/update-ca-certificates
+echo cert >certs/usr/share/ca-certificates/a.crt
+build certs.dray --to certs --triggers debian
+need_status 0
+lists certs.dray ca-certificates
+run "$DRAY" info certs.dray --json
+sed 's/.*"argv":\["\/bin\/sh","-c","\([^"]*\)".*/\1/' out | sed "s|/etc/ssl/certs|$T/ssl|g; s|exec /usr|exec sh $T/certs/usr|g" >ca.sh
+run sh ca.sh
+need_status 0
+touch ssl/ca-certificates.crt.new
+run sh ca.sh
+need_status 0
+no_file ssl/ca-certificates.crt.new
+printf 'ran with: \nran with: --fresh\n' >want
+if cmp -s want ran; then ok 'anew behind a killed run alone'; else fail "$(cat ran)"; fi
+
 # made by what the release has, or brought by it; the program of a trigger is that which makes, not that which starts it
 touch desk/usr/share/mime/mime.cache desk/usr/share/glib-2.0/schemas/gschemas.compiled
 rm desk/usr/bin/mandb

@@ -58,8 +58,8 @@ raw_delta_frames(struct dray_index_writer *w, const uint32_t rows[CONTENTS])
 	static const struct dray_piece new = { PREFIX, 0, 900 }, full = { PLAIN, 0, 900 }, code = { ADDCOPY, 0, 300 };
 	static const struct dray_piece *const new_pieces[] = { &new, &full }, *const code_pieces[] = { &code },
 	    *const none[] = { NULL };
-	static const struct dray_recipe to_new[] = { { DRAY_RECIPE_DELTA, 0, 1, 0 }, { DRAY_RECIPE_FULL, 0, 1, 0 } },
-	    to_code = { DRAY_RECIPE_DELTA, 0, 1, 0 }, to_moved = { DRAY_RECIPE_COPY, 0, 0, 0 };
+	static const struct dray_recipe to_new[] = { { DRAY_RECIPE_DELTA, 0, 0, 1 }, { DRAY_RECIPE_FULL, 0, 0, 1 } },
+	    to_code = { DRAY_RECIPE_DELTA, 0, 0, 1 }, to_moved = { DRAY_RECIPE_COPY, 0, 0, 0 };
 	struct dray_range r[3] = { prefix_ranges[0], prefix_ranges[1], prefix_ranges[2] }, one = addcopy_range;
 	struct dray_err e = { 0 };
 	uint32_t row;

@@ -117,7 +117,7 @@ mini_index(const struct mini_frames *f, const struct mini_opts *o, uint8_t **dir
     size_t *chunks_len, struct dray_err *e)
 {
 	static const char *const names[MINI_FILES] = { "a", "b", "c\n\"", "large" };
-	const struct dray_recipe one = { DRAY_RECIPE_FULL, 0, 1, 0 }, two = { DRAY_RECIPE_FULL, 0, 2, 0 };
+	const struct dray_recipe one = { DRAY_RECIPE_FULL, 0, 0, 1 }, two = { DRAY_RECIPE_FULL, 0, 0, 2 };
 	const struct dray_piece halves[2] = { { 1, 0, 200 }, { 2, 0, 150 } };
 	const struct dray_piece *pieces = halves;
 	struct dray_index_writer *w;

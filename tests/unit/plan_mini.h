@@ -145,7 +145,7 @@ pm_index(struct pm_make *m, const struct pm_row *rows, size_t n, unsigned bases,
 	if (f.out > 0 && !m->no_recipes && dray_iw_frame(m->w, &f, NULL, 0, &row, e) != 0)
 		return -1;
 	for (uint32_t i = 0; i < m->n_contents && !m->no_recipes; i++) {
-		const struct dray_recipe full = { DRAY_RECIPE_FULL, 0, 1, 0 };
+		const struct dray_recipe full = { DRAY_RECIPE_FULL, 0, 0, 1 };
 		const struct dray_piece piece = { 0, at, m->sizes[i] }, *pieces = &piece;
 
 		at += m->sizes[i];
