@@ -36,7 +36,7 @@ struct rule {
 };
 
 /*
- * Source: freebsd-update.sh (install_files: certctl, pwd_mkdb, cap_mkdb, makewhatis, kldxref), usr.sbin/services_mkdb of
+ * Source: freebsd-update.sh (install_files: certctl, pwd_mkdb, cap_mkdb, makewhatis, kldxref, restart of sshd), usr.sbin/services_mkdb of
  * FreeBSD (services.db). The databases are part of the release, but made of files that are edited.
  */
 static const struct rule freebsd[] = {
@@ -53,6 +53,10 @@ static const struct rule freebsd[] = {
 	  .outputs = { "usr/share/man/mandoc.db" } },
 	{ .id = "makewhatis-openssl", .argv = { "/usr/bin/makewhatis", "/usr/share/openssl/man" },
 	  .paths = { "usr/share/openssl/man" }, .outputs = { "usr/share/openssl/man/mandoc.db" } },
+	/* sessions that are open are not touched */
+	{ .id = "sshd", .argv = { "/bin/sh", "-c", "! /usr/sbin/service sshd status >/dev/null 2>&1 || "
+	  "exec /usr/sbin/service sshd restart" }, .program = "/usr/sbin/service", .paths = { "usr/sbin/sshd",
+	  "usr/libexec/sshd-session", "usr/lib/libprivatessh.so*" }, .live = "root-live" },
 	{ .id = NULL },
 };
 

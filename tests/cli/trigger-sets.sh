@@ -139,6 +139,8 @@ if is_root; then
 	echo prog >"$b/usr/sbin/kldxref"
 	echo prog >"$b/usr/sbin/certctl"
 	echo prog >"$b/usr/sbin/services_mkdb"
+	echo prog >"$b/usr/sbin/service"
+	echo prog >"$b/usr/sbin/sshd"
 	echo prog >"$b/usr/bin/makewhatis"
 	echo cert >"$b/usr/share/certs/trusted/a.pem"
 	fbsd_site in site >/dev/null || exit 1
@@ -146,7 +148,7 @@ if is_root; then
 	    --keyprint "$KEYPRINT" --fetched store
 	build fbsd.dray "$@"
 	need_status 0
-	lists fbsd.dray kldxref certctl services_mkdb makewhatis
+	lists fbsd.dray kldxref certctl services_mkdb makewhatis sshd
 	want_text '  trigger    kldxref: /usr/sbin/kldxref -R /boot' out
 	want_text '  trigger    certctl: /usr/sbin/certctl rehash' out
 	want_text '  trigger    services_mkdb: /usr/sbin/services_mkdb -q -o /var/db/services.db /etc/services' out
