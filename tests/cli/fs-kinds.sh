@@ -86,13 +86,13 @@ loop='image() {
 again() { umount root && mount -o loop fs.img root; }
 rm -f fs.img
 '
-kind ext4 "$loop image 32M mkfs.ext4 -q -F"
-kind 'ext4 without a journal' "$loop image 32M mkfs.ext4 -q -F -O ^has_journal"
+kind ext4 "$loop image 64M mkfs.ext4 -q -F"
+kind 'ext4 without a journal' "$loop image 64M mkfs.ext4 -q -F -O ^has_journal"
 kind xfs "$loop image 320M mkfs.xfs -q -f"
 kind btrfs "$loop image 128M mkfs.btrfs -q -f"
 kind 'btrfs with nested subvolumes' "$loop image 128M mkfs.btrfs -q -f
 btrfs subvolume create root/usr >/dev/null && btrfs subvolume create root/etc >/dev/null || { echo cannot; exit 0; }"
-kind 'ext4, a casefold directory' "$loop image 32M mkfs.ext4 -q -F -O casefold
+kind 'ext4, a casefold directory' "$loop image 64M mkfs.ext4 -q -F -O casefold
 mkdir root/usr && chattr +F root/usr || { echo cannot; exit 0; }"
 
 overlay='mkdir -p ov && mount -t tmpfs none ov 2>/dev/null || { echo cannot; exit 0; }
