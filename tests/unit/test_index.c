@@ -140,7 +140,7 @@ static const struct bad bads[] = {
 	{ "recipe kind 4", NEWER, "content 2: recipe 0: kind 4 is not known to this version",
 	    { SET(DRAY_T_RECIPES, 1, R_KIND, 1, 4) } },
 	{ "recipe reserved", DAMAGED, "content 2: recipe 0: a reserved byte is not zero",
-	    { SET(DRAY_T_RECIPES, 1, R_ZERO + 2, 1, 1) } },
+	    { SET(DRAY_T_RECIPES, 1, R_ZERO + 1, 1, 1) } },
 	{ "recipe first piece", DAMAGED, "content 2: recipe 0: its pieces do not follow those before them",
 	    { SET(DRAY_T_RECIPES, 1, R_PIECE, 4, 2) } },
 	{ "recipe many pieces", DAMAGED, "content 2: recipe 0: its pieces do not follow those before them",
