@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "builder/cache.h"
+#include "dray/io.h"
 #include "dray/num.h"
 
 #define MAGIC "draycch1"
@@ -119,22 +120,6 @@ name_of(const uint8_t key[32], char name[68])
 	snprintf(name, 68, "%.2s/%s", hex, hex + 2);
 }
 
-static bool
-read_file(int fd, uint8_t *p, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = read(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* is it whole, and what was asked for? Then the frame stands at the beginning of v->p */
 static bool
 parse(struct dray_sha256 *h, const uint8_t key[32], size_t size, struct build_cached *v)
@@ -174,7 +159,7 @@ load(int fd, struct dray_sha256 *h, const uint8_t key[32], struct build_cached *
 		v->p = p;
 		v->cap = size;
 	}
-	return read_file(fd, v->p, size) && parse(h, key, size, v);
+	return dray_read_whole(fd, v->p, size) && parse(h, key, size, v);
 }
 
 bool

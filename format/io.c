@@ -1,4 +1,4 @@
-/* io.c - a read that is whole or fails */
+/* io.c - reads that are whole or fail */
 #include <errno.h>
 #include <unistd.h>
 
@@ -19,6 +19,24 @@ dray_pread_whole(int fd, void *p, size_t len, uint64_t at)
 		b += n;
 		len -= (size_t)n;
 		at += (uint64_t)n;
+	}
+	return true;
+}
+
+bool
+dray_read_whole(int fd, void *p, size_t len)
+{
+	uint8_t *b = p;
+
+	while (len > 0) {
+		ssize_t n = read(fd, b, len);
+
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		b += n;
+		len -= (size_t)n;
 	}
 	return true;
 }

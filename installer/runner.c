@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dray/io.h"
+
 #include "installer/runner_in.h"
 
 #define SLICE_MS 50
@@ -149,7 +151,7 @@ wait_for(int (*stop)(void), struct inst_answer *a, struct dray_err *e)
 		if (ask(INST_ASK_STOP, 0, 0, NULL, 0, e) != 0)
 			return -1;
 	}
-	return inst_fd_read(runner.answers, a, sizeof(*a)) ? 0 : gone(e);
+	return dray_read_whole(runner.answers, a, sizeof(*a)) ? 0 : gone(e);
 }
 
 int
@@ -166,7 +168,7 @@ inst_run_program(const struct inst_program *p, struct inst_ran *r, struct dray_e
 		return not_begun(e);
 	if (ask(INST_ASK_RUN, (uint32_t)number, p->chroot, text, strlen(text), e) != 0 || wait_for(p->stop, &a, e) != 0)
 		return -1;
-	if (a.len >= sizeof(r->output) || !inst_fd_read(runner.answers, r->output, a.len))
+	if (a.len >= sizeof(r->output) || !dray_read_whole(runner.answers, r->output, a.len))
 		return gone(e);
 	r->len = a.len;
 	r->output[r->len] = '\0';

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dray/io.h"
 #include "dray/os.h"
 
 #include "installer/runner_in.h"
@@ -152,7 +153,7 @@ told_to_stop(int asks, pid_t child)
 
 	if (poll(&pf, 1, 0) <= 0)
 		return false;
-	if (inst_fd_read(asks, &q, sizeof(q)) && q.what == INST_ASK_STOP && q.len == 0)
+	if (dray_read_whole(asks, &q, sizeof(q)) && q.what == INST_ASK_STOP && q.len == 0)
 		return true;
 	kill(-child, SIGKILL);
 	kill(child, SIGKILL);	/* should it not have its own group yet */

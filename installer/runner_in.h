@@ -59,8 +59,7 @@ struct inst_answer {
 /** inst_runner_serve - be the runner: until the other end of @asks is closed, which also ends what runs then. Ends the process */
 _Noreturn void inst_runner_serve(int asks, int answers, int rootfd, const struct inst_runner_opts *o, struct inst_allowed_list *l);
 
-/** inst_fd_read - @len bytes; false: the other end is gone */
-bool inst_fd_read(int fd, void *p, size_t len);
+/** inst_fd_write - @len bytes; false: the other end is gone */
 bool inst_fd_write(int fd, const void *p, size_t len);
 
 struct inst_child {

@@ -8,25 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dray/io.h"
+
 #include "installer/runner_in.h"
-
-bool
-inst_fd_read(int fd, void *p, size_t len)
-{
-	uint8_t *to = p;
-
-	while (len > 0) {
-		ssize_t n = read(fd, to, len);
-
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		to += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
 
 bool
 inst_fd_write(int fd, const void *p, size_t len)
@@ -107,8 +91,8 @@ inst_runner_serve(int asks, int answers, int rootfd, const struct inst_runner_op
 
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
 		signal(deaf[i], SIG_IGN);
-	while (ok && inst_fd_read(asks, &q, sizeof(q)) && q.len <= INST_ALLOWED_BYTES) {
-		if ((text = malloc((size_t)q.len + 1)) == NULL || !inst_fd_read(asks, text, q.len))
+	while (ok && dray_read_whole(asks, &q, sizeof(q)) && q.len <= INST_ALLOWED_BYTES) {
+		if ((text = malloc((size_t)q.len + 1)) == NULL || !dray_read_whole(asks, text, q.len))
 			break;
 		text[q.len] = '\0';
 		switch (q.what) {

@@ -13,6 +13,8 @@
 
 #include "dray/os.h"
 
+#include "dray/io.h"
+
 #include "installer/runner_in.h"
 
 #include "test.h"
@@ -164,7 +166,7 @@ serve_these(const struct inst_ask *asks, size_t n, const char *text, enum inst_r
 		if (!inst_fd_write(down[1], &asks[i], sizeof(asks[i])) ||
 		    !inst_fd_write(down[1], text, asks[i].len > strlen(text) + 1 ? strlen(text) + 1 : asks[i].len))
 			break;
-	CHECK_EQ(inst_fd_read(up[0], &a, sizeof(a)), answered);
+	CHECK_EQ(dray_read_whole(up[0], &a, sizeof(a)), answered);
 	if (answered)
 		CHECK_EQ(a.said, want);
 	close(down[1]);
@@ -259,7 +261,7 @@ a_killed_run_takes_its_runner_along(void)
 	close(up[1]);
 	kill(run, SIGKILL);
 	CHECK_EQ(waitpid(run, &status, 0), run);
-	CHECK(!inst_fd_read(alive[0], &byte, 1));
+	CHECK(!dray_read_whole(alive[0], &byte, 1));
 	close(alive[0]);
 	close(up[0]);
 	inst_allowed_free(&l);
