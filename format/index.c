@@ -57,9 +57,9 @@ dray_index_entry(const struct dray_index *ix, uint32_t i, struct dray_entry *out
 	const uint8_t *p = ix_row(ix, DRAY_T_ENTRIES, i);
 
 	*out = (struct dray_entry){
-		.path = (const char *)ix->t[DRAY_T_STRINGS] + ix_u32(p + E_PATH), .len = ix_u16(p + E_LEN),
-		.flags = p[E_FLAGS], .phase = p[E_PHASE], .compset = ix_u16(p + E_COMPSET),
-		.target = ix_u32(p + E_TARGET), .alt_first = ix_u32(p + E_ALT), .alt_count = ix_u16(p + E_ALTS),
+		.path = (const char *)ix->t[DRAY_T_STRINGS] + dray_get_u32(p + E_PATH), .len = dray_get_u16(p + E_LEN),
+		.flags = p[E_FLAGS], .phase = p[E_PHASE], .compset = dray_get_u16(p + E_COMPSET),
+		.target = dray_get_u32(p + E_TARGET), .alt_first = dray_get_u32(p + E_ALT), .alt_count = dray_get_u16(p + E_ALTS),
 	};
 }
 
@@ -67,12 +67,12 @@ void
 dray_index_state(const struct dray_index *ix, uint32_t i, struct dray_state *out)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_STATES, i);
-	uint32_t a = ix_u32(p + S_A), b = ix_u32(p + S_B);
+	uint32_t a = dray_get_u32(p + S_A), b = dray_get_u32(p + S_B);
 
 	*out = (struct dray_state){
-		.type = p[S_TYPE], .has_mtime = (p[S_FLAGS] & S_HAS_MTIME) != 0, .attrs = ix_u32(p + S_ATTRS),
-		.content = DRAY_NONE, .link = ix_u32(p + S_LINK), .mtime_sec = (int64_t)ix_u64(p + S_SEC),
-		.mtime_nsec = ix_u32(p + S_NSEC),
+		.type = p[S_TYPE], .has_mtime = (p[S_FLAGS] & S_HAS_MTIME) != 0, .attrs = dray_get_u32(p + S_ATTRS),
+		.content = DRAY_NONE, .link = dray_get_u32(p + S_LINK), .mtime_sec = (int64_t)dray_get_u64(p + S_SEC),
+		.mtime_nsec = dray_get_u32(p + S_NSEC),
 	};
 	if (out->type == DRAY_FILE) {
 		out->content = a;
@@ -103,11 +103,11 @@ void
 dray_index_attrs(const struct dray_index *ix, uint32_t i, struct dray_attrs *out)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_ATTRS, i);
-	uint32_t set = ix_u32(p + A_XSET);
+	uint32_t set = dray_get_u32(p + A_XSET);
 
 	*out = (struct dray_attrs){
-		.has = ix_u16(p + A_HAS), .mode = ix_u32(p + A_MODE), .uid = ix_u32(p + A_UID),
-		.gid = ix_u32(p + A_GID), .flags = ix_u32(p + A_FLAGS),
+		.has = dray_get_u16(p + A_HAS), .mode = dray_get_u32(p + A_MODE), .uid = dray_get_u32(p + A_UID),
+		.gid = dray_get_u32(p + A_GID), .flags = dray_get_u32(p + A_FLAGS),
 	};
 	if (set != DRAY_NONE) {
 		out->xattr_first = ix->xset[set];
@@ -121,8 +121,8 @@ dray_index_xattr(const struct dray_index *ix, uint32_t i, struct dray_xattr *out
 	const uint8_t *p = ix_row(ix, DRAY_T_XATTRS, i), *strings = ix->t[DRAY_T_STRINGS];
 
 	*out = (struct dray_xattr){
-		.name = (const char *)strings + ix_u32(p + X_NAME), .name_len = ix_u16(p + X_NAME_LEN),
-		.value = strings + ix_u32(p + X_VALUE), .len = ix_u32(p + X_LEN),
+		.name = (const char *)strings + dray_get_u32(p + X_NAME), .name_len = dray_get_u16(p + X_NAME_LEN),
+		.value = strings + dray_get_u32(p + X_VALUE), .len = dray_get_u32(p + X_LEN),
 	};
 }
 
@@ -131,7 +131,7 @@ dray_index_alt(const struct dray_index *ix, uint32_t i, struct dray_alt *out)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_ALTS, i);
 
-	*out = (struct dray_alt){ .state = ix_u32(p + L_STATE), .bases = ix_u64(p + L_BASES) };
+	*out = (struct dray_alt){ .state = dray_get_u32(p + L_STATE), .bases = dray_get_u64(p + L_BASES) };
 }
 
 void
@@ -140,8 +140,8 @@ dray_index_content(const struct dray_index *ix, uint32_t i, struct dray_content 
 	const uint8_t *p = ix_row(ix, DRAY_T_CONTENTS, i);
 
 	*out = (struct dray_content){
-		.size = ix_u64(p + N_SIZE), .sha256 = p + N_SHA, .recipe_first = ix_u32(p + N_RECIPE),
-		.recipe_count = ix_u32(p + N_RECIPES),
+		.size = dray_get_u64(p + N_SIZE), .sha256 = p + N_SHA, .recipe_first = dray_get_u32(p + N_RECIPE),
+		.recipe_count = dray_get_u32(p + N_RECIPES),
 	};
 }
 
@@ -151,7 +151,7 @@ dray_index_recipe(const struct dray_index *ix, uint32_t i, struct dray_recipe *o
 	const uint8_t *p = ix_row(ix, DRAY_T_RECIPES, i);
 
 	*out = (struct dray_recipe){
-		.kind = p[R_KIND], .wrap = p[R_WRAP], .piece_first = ix_u32(p + R_PIECE), .piece_count = ix_u32(p + R_PIECES),
+		.kind = p[R_KIND], .wrap = p[R_WRAP], .piece_first = dray_get_u32(p + R_PIECE), .piece_count = dray_get_u32(p + R_PIECES),
 	};
 }
 
@@ -161,7 +161,7 @@ dray_index_piece(const struct dray_index *ix, uint32_t i, struct dray_piece *out
 	const uint8_t *p = ix_row(ix, DRAY_T_PIECES, i);
 
 	*out = (struct dray_piece){
-		.frame = ix_u32(p + P_FRAME), .offset = ix_u32(p + P_OFFSET), .len = ix_u32(p + P_LEN),
+		.frame = dray_get_u32(p + P_FRAME), .offset = dray_get_u32(p + P_OFFSET), .len = dray_get_u32(p + P_LEN),
 	};
 }
 
@@ -171,10 +171,10 @@ dray_index_frame(const struct dray_index *ix, uint32_t i, struct dray_frame *out
 	const uint8_t *p = ix_row(ix, DRAY_T_FRAMES, i);
 
 	*out = (struct dray_frame){
-		.kind = p[F_KIND], .filter = p[F_FILTER], .block = ix_u32(p + F_BLOCK),
-		.at = ix->at != NULL ? ix->at[i] : 0, .stored = ix_u32(p + F_STORED), .out = ix_u32(p + F_OUT),
-		.raw = ix_u32(p + F_RAW),
-		.range_first = ix_u32(p + F_RANGE), .range_count = ix_u32(p + F_RANGES), .sha256 = p + F_SHA,
+		.kind = p[F_KIND], .filter = p[F_FILTER], .block = dray_get_u32(p + F_BLOCK),
+		.at = ix->at != NULL ? ix->at[i] : 0, .stored = dray_get_u32(p + F_STORED), .out = dray_get_u32(p + F_OUT),
+		.raw = dray_get_u32(p + F_RAW),
+		.range_first = dray_get_u32(p + F_RANGE), .range_count = dray_get_u32(p + F_RANGES), .sha256 = p + F_SHA,
 	};
 }
 
@@ -184,15 +184,15 @@ dray_index_range(const struct dray_index *ix, uint32_t i, struct dray_range *out
 	const uint8_t *p = ix_row(ix, DRAY_T_RANGES, i);
 
 	*out = (struct dray_range){
-		.content = ix_u32(p + G_CONTENT), .offset = ix_u64(p + G_OFFSET) & ~IX_INSIDE, .len = ix_u64(p + G_LEN),
-		.inside = (ix_u64(p + G_OFFSET) & IX_INSIDE) != 0,
+		.content = dray_get_u32(p + G_CONTENT), .offset = dray_get_u64(p + G_OFFSET) & ~IX_INSIDE, .len = dray_get_u64(p + G_LEN),
+		.inside = (dray_get_u64(p + G_OFFSET) & IX_INSIDE) != 0,
 	};
 }
 
 uint64_t
 dray_index_compset(const struct dray_index *ix, uint32_t i)
 {
-	return ix_u64(ix_row(ix, DRAY_T_COMPSETS, i) + C_MASK);
+	return dray_get_u64(ix_row(ix, DRAY_T_COMPSETS, i) + C_MASK);
 }
 
 bool

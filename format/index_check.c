@@ -35,24 +35,24 @@ int
 dray_index_check_xattr(const struct dray_index *ix, uint32_t i, struct dray_err *e)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_XATTRS, i), *strings = ix->t[DRAY_T_STRINGS], *name;
-	uint32_t set = ix_u32(p + X_SET), len = ix_u16(p + X_NAME_LEN), vlen = ix_u32(p + X_LEN);
+	uint32_t set = dray_get_u32(p + X_SET), len = dray_get_u16(p + X_NAME_LEN), vlen = dray_get_u32(p + X_LEN);
 
-	if (ix_u16(p + X_ZERO) != 0)
+	if (dray_get_u16(p + X_ZERO) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
 	if (len == 0 || len > IX_XNAME_MAX)
 		return dray_fail(e, DRAY_E_FORMAT, "its name has %" PRIu32 " bytes, not 1 to %u", len, IX_XNAME_MAX);
 	if (vlen > IX_XVALUE_MAX)
 		return dray_fail(e, DRAY_E_FORMAT, "its value has %" PRIu32 " bytes, above %u", vlen, IX_XVALUE_MAX);
-	if (check_string(ix, ix_u32(p + X_NAME), len, "its name", e) != 0 ||
-	    check_string(ix, ix_u32(p + X_VALUE), vlen, "its value", e) != 0)
+	if (check_string(ix, dray_get_u32(p + X_NAME), len, "its name", e) != 0 ||
+	    check_string(ix, dray_get_u32(p + X_VALUE), vlen, "its value", e) != 0)
 		return -1;
-	name = strings + ix_u32(p + X_NAME);
+	name = strings + dray_get_u32(p + X_NAME);
 	if (memchr(name, '\0', len) != NULL)
 		return dray_fail(e, DRAY_E_FORMAT, "its name holds a NUL byte");
-	if (i == 0 || set != ix_u32(p - X_WIDTH + X_SET)) {
-		if (set != (i == 0 ? 0 : ix_u32(p - X_WIDTH + X_SET) + 1))
+	if (i == 0 || set != dray_get_u32(p - X_WIDTH + X_SET)) {
+		if (set != (i == 0 ? 0 : dray_get_u32(p - X_WIDTH + X_SET) + 1))
 			return dray_fail(e, DRAY_E_FORMAT, "set %" PRIu32 " is out of order", set);
-	} else if (cmp_names(strings + ix_u32(p - X_WIDTH + X_NAME), ix_u16(p - X_WIDTH + X_NAME_LEN), name, len) >= 0) {
+	} else if (cmp_names(strings + dray_get_u32(p - X_WIDTH + X_NAME), dray_get_u16(p - X_WIDTH + X_NAME_LEN), name, len) >= 0) {
 		return dray_fail(e, DRAY_E_FORMAT, "names of set %" PRIu32 " do not ascend", set);
 	}
 	return 0;
@@ -66,22 +66,22 @@ dray_index_check_attrs(const struct dray_index *ix, uint32_t i, struct dray_err 
 	};
 	const unsigned known = DRAY_HAS_MODE | DRAY_HAS_UID | DRAY_HAS_GID | DRAY_HAS_FLAGS | DRAY_HAS_XATTRS;
 	const uint8_t *p = ix_row(ix, DRAY_T_ATTRS, i);
-	unsigned has = ix_u16(p + A_HAS);
-	uint32_t set = ix_u32(p + A_XSET), n = ix->rows[DRAY_T_XATTRS];
-	uint32_t n_sets = n == 0 ? 0 : ix_u32(ix_row(ix, DRAY_T_XATTRS, n - 1) + X_SET) + 1;
+	unsigned has = dray_get_u16(p + A_HAS);
+	uint32_t set = dray_get_u32(p + A_XSET), n = ix->rows[DRAY_T_XATTRS];
+	uint32_t n_sets = n == 0 ? 0 : dray_get_u32(ix_row(ix, DRAY_T_XATTRS, n - 1) + X_SET) + 1;
 
 	if ((has & ~known) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "unknown attribute bits %#x", has);
-	if (ix_u16(p + A_HAS + 2) != 0)
+	if (dray_get_u16(p + A_HAS + 2) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
 	for (size_t k = 0; k < sizeof plain / sizeof plain[0]; k++)
-		if ((has & plain[k].has) == 0 && ix_u32(p + plain[k].at) != 0)
+		if ((has & plain[k].has) == 0 && dray_get_u32(p + plain[k].at) != 0)
 			return dray_fail(e, DRAY_E_FORMAT, "an absent attribute has a value");
 	/* to chown it means "as it is" */
-	if (ix_u32(p + A_UID) == UINT32_MAX || ix_u32(p + A_GID) == UINT32_MAX)
+	if (dray_get_u32(p + A_UID) == UINT32_MAX || dray_get_u32(p + A_GID) == UINT32_MAX)
 		return dray_fail(e, DRAY_E_FORMAT, "owner or group %" PRIu32 " is nobody's number", UINT32_MAX);
-	if (ix_u32(p + A_MODE) > 07777)
-		return dray_fail(e, DRAY_E_FORMAT, "mode %#" PRIo32 " is above 07777", ix_u32(p + A_MODE));
+	if (dray_get_u32(p + A_MODE) > 07777)
+		return dray_fail(e, DRAY_E_FORMAT, "mode %#" PRIo32 " is above 07777", dray_get_u32(p + A_MODE));
 	if (set != DRAY_NONE && (has & DRAY_HAS_XATTRS) == 0)
 		return dray_fail(e, DRAY_E_FORMAT, "an absent attribute has a value");
 	if (set != DRAY_NONE && set >= n_sets)
@@ -93,7 +93,7 @@ dray_index_check_attrs(const struct dray_index *ix, uint32_t i, struct dray_err 
 static int
 check_fflags(const struct dray_index *ix, const struct dray_desc *desc, uint32_t i, struct dray_err *e)
 {
-	if (desc == NULL || (ix_u16(ix_row(ix, DRAY_T_ATTRS, i) + A_HAS) & DRAY_HAS_FLAGS) == 0 || strcmp(desc->os, "any") != 0)
+	if (desc == NULL || (dray_get_u16(ix_row(ix, DRAY_T_ATTRS, i) + A_HAS) & DRAY_HAS_FLAGS) == 0 || strcmp(desc->os, "any") != 0)
 		return 0;
 	return dray_fail(e, DRAY_E_FORMAT, "has file flags, in a bundle for any system");
 }
@@ -102,7 +102,7 @@ check_fflags(const struct dray_index *ix, const struct dray_desc *desc, uint32_t
 static int
 check_by_type(const struct dray_index *ix, const uint8_t *p, struct dray_err *e)
 {
-	uint32_t a = ix_u32(p + S_A), b = ix_u32(p + S_B);
+	uint32_t a = dray_get_u32(p + S_A), b = dray_get_u32(p + S_B);
 
 	switch (p[S_TYPE]) {
 	case DRAY_FILE:
@@ -120,7 +120,7 @@ check_by_type(const struct dray_index *ix, const uint8_t *p, struct dray_err *e)
 			return dray_fail(e, DRAY_E_FORMAT, "its symlink target holds a NUL byte");
 		return 0;
 	case DRAY_DIR:
-		if (ix_u32(p + S_LINK) != 0)
+		if (dray_get_u32(p + S_LINK) != 0)
 			return dray_fail(e, DRAY_E_FORMAT, "a directory is in a hard-link group");
 		if (a != 0 || b != 0)
 			return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
@@ -141,15 +141,15 @@ int
 dray_index_check_state(const struct dray_index *ix, uint32_t i, struct dray_err *e)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_STATES, i);
-	uint32_t attrs = ix_u32(p + S_ATTRS), nsec = ix_u32(p + S_NSEC);
+	uint32_t attrs = dray_get_u32(p + S_ATTRS), nsec = dray_get_u32(p + S_NSEC);
 
 	if ((p[S_FLAGS] & ~S_HAS_MTIME) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "unknown flags %#x", p[S_FLAGS]);
-	if (ix_u16(p + S_ZERO) != 0)
+	if (dray_get_u16(p + S_ZERO) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
 	if (attrs >= ix->rows[DRAY_T_ATTRS])
 		return dray_fail(e, DRAY_E_FORMAT, "names attribute set %" PRIu32 " of %" PRIu32, attrs, ix->rows[DRAY_T_ATTRS]);
-	if ((p[S_FLAGS] & S_HAS_MTIME) == 0 && (ix_u64(p + S_SEC) != 0 || nsec != 0))
+	if ((p[S_FLAGS] & S_HAS_MTIME) == 0 && (dray_get_u64(p + S_SEC) != 0 || nsec != 0))
 		return dray_fail(e, DRAY_E_FORMAT, "an absent attribute has a value");
 	if (nsec >= 1000000000u)
 		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " nanoseconds are a second or more", nsec);
@@ -164,12 +164,12 @@ check_xattrs(struct dray_index *ix, struct dray_err *e)
 	for (uint32_t i = 0; i < n; i++)
 		if (dray_index_check_xattr(ix, i, e) != 0)
 			return dray_wrap(e, "xattr %" PRIu32, i);
-	ix->n_xsets = n == 0 ? 0 : ix_u32(ix_row(ix, DRAY_T_XATTRS, n - 1) + X_SET) + 1;
+	ix->n_xsets = n == 0 ? 0 : dray_get_u32(ix_row(ix, DRAY_T_XATTRS, n - 1) + X_SET) + 1;
 	free(ix->xset);
 	if ((ix->xset = malloc(((size_t)ix->n_xsets + 1) * sizeof *ix->xset)) == NULL)
 		return dray_fail_errno(e, "xattr sets");
 	for (uint32_t i = n; i-- > 0; )
-		ix->xset[ix_u32(ix_row(ix, DRAY_T_XATTRS, i) + X_SET)] = i;
+		ix->xset[dray_get_u32(ix_row(ix, DRAY_T_XATTRS, i) + X_SET)] = i;
 	ix->xset[ix->n_xsets] = n;
 	return 0;
 }
@@ -201,14 +201,14 @@ check_states(const struct dray_index *ix, struct dray_err *e)
 
 		if (dray_index_check_state(ix, i, e) != 0)
 			return dray_wrap(e, "state %" PRIu32, i);
-		if (ix_u32(p + S_LINK) > ix->rows[DRAY_T_ENTRIES])
+		if (dray_get_u32(p + S_LINK) > ix->rows[DRAY_T_ENTRIES])
 			return dray_fail(e, DRAY_E_FORMAT, "state %" PRIu32 ": its hard-link group begins outside the entries", i);
 		if (p[S_TYPE] != DRAY_FILE)
 			continue;
-		if (ix_u32(p + S_A) > next)
+		if (dray_get_u32(p + S_A) > next)
 			return dray_fail(e, DRAY_E_FORMAT, "state %" PRIu32 ": content %" PRIu32 " is not in order of first use", i,
-			    ix_u32(p + S_A));
-		if (ix_u32(p + S_A) == next)
+			    dray_get_u32(p + S_A));
+		if (dray_get_u32(p + S_A) == next)
 			next++;
 	}
 	if (next != ix->rows[DRAY_T_CONTENTS])

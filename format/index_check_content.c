@@ -45,7 +45,7 @@ check_pieces(const struct dray_index *ix, const struct dray_recipe *r, uint64_t 
 			return dray_fail(e, DRAY_E_FORMAT, "piece %" PRIu32 ": names frame %" PRIu32 " of %" PRIu32, k, pc.frame,
 			    ix->rows[DRAY_T_FRAMES]);
 		f = ix_row(ix, DRAY_T_FRAMES, pc.frame);
-		out = ix_u32(f + F_OUT);
+		out = dray_get_u32(f + F_OUT);
 		if (pc.len == 0 || pc.offset > out || pc.len > out - pc.offset)
 			return dray_fail(e, DRAY_E_FORMAT, "piece %" PRIu32 ": lies outside the output of frame %" PRIu32, k,
 			    pc.frame);
@@ -85,7 +85,7 @@ check_recipe(const struct dray_index *ix, uint32_t i, uint32_t *next_piece, uint
 		return dray_fail(e, DRAY_E_NEWER, "kind %u is not known to this version", r.kind);
 	if (r.wrap > DRAY_DEFLATE_LAST)
 		return dray_fail(e, DRAY_E_NEWER, "gzip encoder %u is not known to this version", r.wrap);
-	if (ix_u16(p + R_ZERO) != 0)
+	if (dray_get_u16(p + R_ZERO) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
 	if (r.wrap != DRAY_DEFLATE_NONE && r.kind == DRAY_RECIPE_COPY)
 		return dray_fail(e, DRAY_E_FORMAT, "a wrapped copy");
@@ -143,7 +143,7 @@ check_unique(const struct dray_index *ix, struct dray_err *e)
 		return dray_fail_errno(e, "contents");
 	for (uint32_t i = 0; i < n && dup == DRAY_NONE; i++) {
 		const uint8_t *sha = ix_row(ix, DRAY_T_CONTENTS, i) + N_SHA;
-		size_t h = (size_t)ix_u64(sha) & (cap - 1);
+		size_t h = (size_t)dray_get_u64(sha) & (cap - 1);
 
 		while (slot[h] != 0 && memcmp(ix_row(ix, DRAY_T_CONTENTS, slot[h] - 1) + N_SHA, sha, DRAY_SHA256_LEN) != 0)
 			h = (h + 1) & (cap - 1);

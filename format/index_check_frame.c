@@ -29,8 +29,8 @@ static int
 check_ranges(const struct dray_index *ix, const struct dray_desc *desc, uint32_t i, uint64_t *sum, struct dray_err *e)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_FRAMES, i);
-	uint32_t first = ix_u32(p + F_RANGE), n = ix_u32(p + F_RANGES);
-	uint32_t next = i == 0 ? 0 : ix_u32(p - F_WIDTH + F_RANGE) + ix_u32(p - F_WIDTH + F_RANGES);
+	uint32_t first = dray_get_u32(p + F_RANGE), n = dray_get_u32(p + F_RANGES);
+	uint32_t next = i == 0 ? 0 : dray_get_u32(p - F_WIDTH + F_RANGE) + dray_get_u32(p - F_WIDTH + F_RANGES);
 
 	*sum = 0;
 	if (p[F_KIND] == DRAY_FRAME_PLAIN && n != 0)
@@ -69,7 +69,7 @@ check_ranges(const struct dray_index *ix, const struct dray_desc *desc, uint32_t
 static int
 check_raw(const uint8_t *p, struct dray_err *e)
 {
-	uint32_t stored = ix_u32(p + F_STORED), out = ix_u32(p + F_OUT), raw = ix_u32(p + F_RAW);
+	uint32_t stored = dray_get_u32(p + F_STORED), out = dray_get_u32(p + F_OUT), raw = dray_get_u32(p + F_RAW);
 
 	if (p[F_KIND] == DRAY_FRAME_ADDCOPY ? raw < out || raw - out < DRAY_DELTA_LEAST || raw - out > DRAY_DELTA_OVERHEAD(out) :
 	    raw != out)
@@ -84,7 +84,7 @@ int
 dray_index_check_frame(const struct dray_index *ix, const struct dray_desc *desc, uint32_t i, struct dray_err *e)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_FRAMES, i);
-	uint32_t out = ix_u32(p + F_OUT), block = ix_u32(p + F_BLOCK);
+	uint32_t out = dray_get_u32(p + F_OUT), block = dray_get_u32(p + F_BLOCK);
 	uint64_t limit = desc != NULL ? desc->limit_frame : DRAY_FRAME_MAX, ref;
 
 	if (p[F_KIND] > DRAY_FRAME_ADDCOPY)
@@ -93,16 +93,16 @@ dray_index_check_frame(const struct dray_index *ix, const struct dray_desc *desc
 		return dray_fail(e, DRAY_E_NEWER, "filter %u is not known to this version", p[F_FILTER]);
 	if ((p[F_KIND] != DRAY_FRAME_PLAIN || p[F_FILTER] != 0) && !dray_index_may(desc, "delta"))
 		return dray_fail(e, DRAY_E_FORMAT, "kind %u, filter %u without the feature \"delta\"", p[F_KIND], p[F_FILTER]);
-	if (ix_u16(p + F_ZERO) != 0)
+	if (dray_get_u16(p + F_ZERO) != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
 	if (out == 0 || out > limit)
 		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " bytes of output, the limit is %" PRIu64, out, limit);
 	if (check_raw(p, e) != 0 || check_ranges(ix, desc, i, &ref, e) != 0)
 		return -1;
-	if (desc != NULL && ref + ix_u32(p + F_RAW) + out > desc->limit_memory)
+	if (desc != NULL && ref + dray_get_u32(p + F_RAW) + out > desc->limit_memory)
 		return dray_fail(e, DRAY_E_FORMAT, "needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
-		    ref + ix_u32(p + F_RAW) + out, desc->limit_memory);
-	if (i == 0 ? block != 0 : block != ix_u32(p - F_WIDTH + F_BLOCK) && block - 1 != ix_u32(p - F_WIDTH + F_BLOCK))
+		    ref + dray_get_u32(p + F_RAW) + out, desc->limit_memory);
+	if (i == 0 ? block != 0 : block != dray_get_u32(p - F_WIDTH + F_BLOCK) && block - 1 != dray_get_u32(p - F_WIDTH + F_BLOCK))
 		return dray_fail(e, DRAY_E_FORMAT, "block %" PRIu32 " is out of order", block);
 	return 0;
 }
@@ -124,7 +124,7 @@ static int
 place_frames(struct dray_index *ix, const struct dray_desc *desc, struct dray_err *e)
 {
 	uint32_t n = ix->rows[DRAY_T_FRAMES], in_block = 0, block = 0;
-	uint64_t at = 0, begin = 0, blocks = n == 0 ? 0 : (uint64_t)ix_u32(ix_row(ix, DRAY_T_FRAMES, n - 1) + F_BLOCK) + 1;
+	uint64_t at = 0, begin = 0, blocks = n == 0 ? 0 : (uint64_t)dray_get_u32(ix_row(ix, DRAY_T_FRAMES, n - 1) + F_BLOCK) + 1;
 
 	if (desc != NULL) {
 		const struct dray_member *last = &desc->members[desc->n_members - 1];
@@ -141,10 +141,10 @@ place_frames(struct dray_index *ix, const struct dray_desc *desc, struct dray_er
 	for (uint32_t i = 0; i < n; i++) {
 		const uint8_t *p = ix_row(ix, DRAY_T_FRAMES, i);
 
-		if (i == 0 || ix_u32(p + F_BLOCK) != block) {
+		if (i == 0 || dray_get_u32(p + F_BLOCK) != block) {
 			if (i != 0 && end_block(at - begin, in_block, &at, e) != 0)
 				return dray_wrap(e, "block %" PRIu32, block);
-			block = ix_u32(p + F_BLOCK);
+			block = dray_get_u32(p + F_BLOCK);
 			if (!dray_add(at, DRAY_TAR_BLOCK, &at))
 				return dray_fail(e, DRAY_E_FORMAT, "offsets overflow");
 			begin = at;
@@ -153,7 +153,7 @@ place_frames(struct dray_index *ix, const struct dray_desc *desc, struct dray_er
 		if (desc != NULL)
 			ix->at[i] = at;
 		in_block++;
-		if (!dray_add(at, ix_u32(p + F_STORED), &at))
+		if (!dray_add(at, dray_get_u32(p + F_STORED), &at))
 			return dray_fail(e, DRAY_E_FORMAT, "offsets overflow");
 	}
 	if (n != 0 && end_block(at - begin, in_block, &at, e) != 0)
@@ -173,7 +173,7 @@ dray_index_check_frames(struct dray_index *ix, const struct dray_desc *desc, str
 		if (dray_index_check_frame(ix, desc, i, e) != 0)
 			return dray_wrap(e, "frame %" PRIu32, i);
 	if (n != 0)
-		ranges = ix_u32(ix_row(ix, DRAY_T_FRAMES, n - 1) + F_RANGE) + ix_u32(ix_row(ix, DRAY_T_FRAMES, n - 1) + F_RANGES);
+		ranges = dray_get_u32(ix_row(ix, DRAY_T_FRAMES, n - 1) + F_RANGE) + dray_get_u32(ix_row(ix, DRAY_T_FRAMES, n - 1) + F_RANGES);
 	if (ranges != ix->rows[DRAY_T_RANGES])
 		return dray_fail(e, DRAY_E_FORMAT, "range %" PRIu32 ": belongs to no frame", ranges);
 	return place_frames(ix, desc, e);

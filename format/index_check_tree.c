@@ -38,11 +38,11 @@ int
 dray_index_check_entry(const struct dray_index *ix, const struct dray_desc *desc, uint32_t i, struct dray_err *e)
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_ENTRIES, i);
-	uint32_t at = ix_u32(p + E_PATH), have = ix->rows[DRAY_T_STRINGS];
+	uint32_t at = dray_get_u32(p + E_PATH), have = ix->rows[DRAY_T_STRINGS];
 	struct dray_entry en, prev;
 	const char *why = NULL;
 
-	if (at > have || ix_u16(p + E_LEN) > have - at)
+	if (at > have || dray_get_u16(p + E_LEN) > have - at)
 		return dray_fail(e, DRAY_E_FORMAT, "entry %" PRIu32 ": its path lies outside the strings", i);
 	dray_index_entry(ix, i, &en);
 	if (!dray_path_ok(en.path, en.len, &why)) {
@@ -61,7 +61,7 @@ dray_index_check_entry(const struct dray_index *ix, const struct dray_desc *desc
 		if (i == 0)
 			return 0;
 		/* whether the path before lies inside the strings is its own check's to tell; here it must only not be read */
-		if (ix_u32(p - E_WIDTH + E_PATH) > have || ix_u16(p - E_WIDTH + E_LEN) > have - ix_u32(p - E_WIDTH + E_PATH))
+		if (dray_get_u32(p - E_WIDTH + E_PATH) > have || dray_get_u16(p - E_WIDTH + E_LEN) > have - dray_get_u32(p - E_WIDTH + E_PATH))
 			return 0;
 		dray_index_entry(ix, i - 1, &prev);
 		if (dray_path_cmp(prev.path, prev.len, en.path, en.len) < 0)
@@ -126,7 +126,7 @@ had_state(const struct dray_index *ix, const struct dray_entry *en, uint32_t sta
 static int
 check_link(const struct tree *t, uint32_t i, uint32_t state, bool target, uint64_t bases, struct dray_err *e)
 {
-	uint32_t link = ix_u32(ix_row(t->ix, DRAY_T_STATES, state) + S_LINK);
+	uint32_t link = dray_get_u32(ix_row(t->ix, DRAY_T_STATES, state) + S_LINK);
 	struct dray_entry first;
 
 	if (link == 0)
@@ -228,7 +228,7 @@ dray_index_check_sizes(const struct dray_index *ix, const struct dray_desc *desc
 	struct dray_entry en;
 	struct dray_state s;
 
-	while (first < n && ix_u64(ix_row(ix, DRAY_T_CONTENTS, first) + N_SIZE) != DRAY_SIZE_UNKNOWN)
+	while (first < n && dray_get_u64(ix_row(ix, DRAY_T_CONTENTS, first) + N_SIZE) != DRAY_SIZE_UNKNOWN)
 		first++;
 	if (first == n)
 		return 0;

@@ -40,7 +40,7 @@ dray_index_filter(unsigned filter, const uint8_t *src, uint8_t *dst, size_t n, s
 		uint32_t last = 0;
 
 		for (size_t i = 0; i < n; i++, from += width) {
-			uint32_t v = ix_u32(from), d = v - (last & keep);
+			uint32_t v = dray_get_u32(from), d = v - (last & keep);
 
 			last = v;
 			p0[i] = (uint8_t)d;

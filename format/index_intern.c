@@ -15,7 +15,7 @@ hash_bytes(uint64_t h, const void *src, size_t len)
 	const uint8_t *p = src;
 
 	for (; len >= 8; len -= 8, p += 8) {
-		h = (h ^ ix_u64(p)) * 0x9e3779b97f4a7c15u;
+		h = (h ^ dray_get_u64(p)) * 0x9e3779b97f4a7c15u;
 		h ^= h >> 29;
 	}
 	for (; len != 0; len--)
@@ -55,7 +55,7 @@ hash_state(const struct index_tables *w, uint32_t i)
 	uint64_t h = hash_bytes(hash_bytes(3, p, S_A), p + S_B, S_WIDTH - S_B);
 
 	if (p[S_TYPE] == DRAY_SYMLINK)
-		return hash_bytes(h, w->view.t[DRAY_T_STRINGS] + ix_u32(p + S_A), ix_u32(p + S_B));
+		return hash_bytes(h, w->view.t[DRAY_T_STRINGS] + dray_get_u32(p + S_A), dray_get_u32(p + S_B));
 	return hash_bytes(h, p + S_A, 4);
 }
 
@@ -68,14 +68,14 @@ equal_state(const struct index_tables *w, uint32_t i, uint32_t k)
 	if (memcmp(a, b, S_A) != 0 || memcmp(a + S_B, b + S_B, S_WIDTH - S_B) != 0)
 		return false;
 	if (a[S_TYPE] == DRAY_SYMLINK)
-		return memcmp(strings + ix_u32(a + S_A), strings + ix_u32(b + S_A), ix_u32(a + S_B)) == 0;
-	return ix_u32(a + S_A) == ix_u32(b + S_A);
+		return memcmp(strings + dray_get_u32(a + S_A), strings + dray_get_u32(b + S_A), dray_get_u32(a + S_B)) == 0;
+	return dray_get_u32(a + S_A) == dray_get_u32(b + S_A);
 }
 
 static uint64_t
 hash_content(const struct index_tables *w, uint32_t i)
 {
-	return ix_u64(ix_row(&w->view, DRAY_T_CONTENTS, i) + N_SHA);
+	return dray_get_u64(ix_row(&w->view, DRAY_T_CONTENTS, i) + N_SHA);
 }
 
 static bool

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "dray/index.h"
+#include "dray/num.h"
 
 #define IX_MAGIC "DRAYIDX1"
 #define IX_HEAD 16u			/* magic, tables, chunks */
@@ -59,25 +60,6 @@ struct dray_index {
 
 extern const uint16_t dray_index_width[DRAY_TABLES];
 extern const char *const dray_index_name[DRAY_TABLES];
-
-/* loads, inline: a million rows have some twenty million fields */
-static inline uint16_t
-ix_u16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static inline uint32_t
-ix_u32(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline uint64_t
-ix_u64(const uint8_t *p)
-{
-	return ix_u32(p) | (uint64_t)ix_u32(p + 4) << 32;
-}
 
 static inline const uint8_t *
 ix_row(const struct dray_index *ix, enum dray_table t, size_t i)

@@ -192,9 +192,9 @@ dray_iw_content(struct dray_index_writer *w, uint64_t size, const uint8_t sha256
 	w->had[t->set[INDEX_CONTENT].n] = (struct had){ 0 };
 	if (dray_index_intern(t, INDEX_CONTENT, p, row, e) != 0)
 		return -1;
-	if (ix_u64(ix_row(&t->view, DRAY_T_CONTENTS, *row) + N_SIZE) != size)
+	if (dray_get_u64(ix_row(&t->view, DRAY_T_CONTENTS, *row) + N_SIZE) != size)
 		return dray_fail(e, DRAY_E_FORMAT, "one hash with two sizes, %" PRIu64 " and %" PRIu64, size,
-		    ix_u64(ix_row(&t->view, DRAY_T_CONTENTS, *row) + N_SIZE));
+		    dray_get_u64(ix_row(&t->view, DRAY_T_CONTENTS, *row) + N_SIZE));
 	return 0;
 }
 
@@ -362,7 +362,7 @@ number_contents(struct index_tables *t, uint32_t *number, uint32_t *order, struc
 	memset(number, 0xff, (size_t)n * sizeof *number);
 	for (uint32_t i = 0; i < t->view.rows[DRAY_T_STATES]; i++) {
 		uint8_t *p = t->t[DRAY_T_STATES].p + (size_t)i * S_WIDTH;
-		uint32_t old = ix_u32(p + S_A);
+		uint32_t old = dray_get_u32(p + S_A);
 
 		if (p[S_TYPE] != DRAY_FILE)
 			continue;
@@ -378,7 +378,7 @@ number_contents(struct index_tables *t, uint32_t *number, uint32_t *order, struc
 	for (uint32_t i = 0; i < t->view.rows[DRAY_T_RANGES]; i++) {
 		uint8_t *p = t->t[DRAY_T_RANGES].p + (size_t)i * G_WIDTH;
 
-		dray_put_u32(p + G_CONTENT, number[ix_u32(p + G_CONTENT)]);
+		dray_put_u32(p + G_CONTENT, number[dray_get_u32(p + G_CONTENT)]);
 	}
 	return 0;
 }
@@ -405,8 +405,8 @@ order_contents(const struct dray_index_writer *w, const uint32_t *order, struct 
 			memcpy(r, old, sizeof r);
 			dray_put_u32(r + R_PIECE, out->view.rows[DRAY_T_PIECES]);
 			if (dray_index_append(out, DRAY_T_RECIPES, r, sizeof r, e) != 0 ||
-			    dray_index_append(out, DRAY_T_PIECES, ix_row(&t->view, DRAY_T_PIECES, ix_u32(old + R_PIECE)),
-			    (size_t)ix_u32(old + R_PIECES) * P_WIDTH, e) != 0)
+			    dray_index_append(out, DRAY_T_PIECES, ix_row(&t->view, DRAY_T_PIECES, dray_get_u32(old + R_PIECE)),
+			    (size_t)dray_get_u32(old + R_PIECES) * P_WIDTH, e) != 0)
 				return -1;
 		}
 	}

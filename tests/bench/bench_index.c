@@ -251,13 +251,13 @@ print_tables(const uint8_t *dir)
 {
 	for (unsigned t = 0; t < DRAY_TABLES; t++) {
 		const uint8_t *rec = dir + IX_HEAD + t * IX_TABLE_REC;
-		uint32_t rows = ix_u32(rec + 4), first = ix_u32(rec + 8), n = ix_u32(rec + 12), filters[IX_FILTERS] = { 0 };
+		uint32_t rows = dray_get_u32(rec + 4), first = dray_get_u32(rec + 8), n = dray_get_u32(rec + 12), filters[IX_FILTERS] = { 0 };
 		uint64_t stored = 0;
 
 		for (uint32_t c = first; c < first + n; c++) {
 			const uint8_t *p = dir + IX_HEAD + DRAY_TABLES * IX_TABLE_REC + (size_t)c * IX_CHUNK_REC;
 
-			stored += ix_u32(p);
+			stored += dray_get_u32(p);
 			filters[p[8]]++;
 		}
 		printf("  %-9s %9" PRIu32 " rows %10" PRIu64 " bytes %9" PRIu64 " stored %6.2f per entry, filters %u/%u/%u\n",

@@ -54,7 +54,7 @@ spoil(const struct patch *p, struct raw *r)
 		memcpy(raw_path(r, p->row), p->text, strlen(p->text));
 		break;
 	case TEXT:
-		r->t[DRAY_T_STRINGS][ix_u32(raw_row(r, p->t, p->row) + p->at) + p->size] = (uint8_t)p->value;
+		r->t[DRAY_T_STRINGS][dray_get_u32(raw_row(r, p->t, p->row) + p->at) + p->size] = (uint8_t)p->value;
 		break;
 	case ROWS:
 		r->rows[p->t] = (uint32_t)p->row;

@@ -51,7 +51,7 @@ raw_row(const struct raw *r, enum dray_table t, size_t i)
 static inline char *
 raw_path(const struct raw *r, size_t entry)
 {
-	return (char *)r->t[DRAY_T_STRINGS] + ix_u32(raw_row(r, DRAY_T_ENTRIES, entry) + E_PATH);
+	return (char *)r->t[DRAY_T_STRINGS] + dray_get_u32(raw_row(r, DRAY_T_ENTRIES, entry) + E_PATH);
 }
 
 /* a descriptor for these frames: two exact bases, one history; two components, two phases */
@@ -82,12 +82,12 @@ raw_desc(const struct raw *r, size_t chunks_len)
 	for (uint32_t i = 0; i < n; i++) {
 		const uint8_t *p = raw_row(r, DRAY_T_FRAMES, i);
 
-		if (i == 0 || ix_u32(p + F_BLOCK) != ix_u32(p - F_WIDTH + F_BLOCK))
+		if (i == 0 || dray_get_u32(p + F_BLOCK) != dray_get_u32(p - F_WIDTH + F_BLOCK))
 			at = (at + 511) / 512 * 512 + 512;
-		at += ix_u32(p + F_STORED);
+		at += dray_get_u32(p + F_STORED);
 	}
 	d.length = (at + 511) / 512 * 512 + 1024;
-	d.blocks = n != 0 ? (uint64_t)ix_u32(raw_row(r, DRAY_T_FRAMES, n - 1) + F_BLOCK) + 1 : 0;
+	d.blocks = n != 0 ? (uint64_t)dray_get_u32(raw_row(r, DRAY_T_FRAMES, n - 1) + F_BLOCK) + 1 : 0;
 	return &d;
 }
 

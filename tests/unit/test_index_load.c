@@ -209,10 +209,10 @@ no_flipped_bit_of_a_chunk_reaches_the_decoder(void)
 	size_t chunk = 0, end;
 
 	make(&b);
-	end = ix_u32(b.dir + CHUNK(0));
+	end = dray_get_u32(b.dir + CHUNK(0));
 	for (size_t i = 0; i < b.chunks_len; i++) {
 		if (i == end)
-			end += ix_u32(b.dir + CHUNK(++chunk));
+			end += dray_get_u32(b.dir + CHUNK(++chunk));
 		for (unsigned bit = 0; bit < 8; bit++) {
 			struct dray_err e = { 0 };
 			uint64_t decoded = dray_decode_count();
@@ -255,9 +255,9 @@ a_chunk_that_is_no_frame_of_its_length_is_refused(void)
 	b.chunks = realloc(b.chunks, b.chunks_len + 1);
 	b.chunks[b.chunks_len++] = 0;
 	b.d->members[1].size++;
-	dray_put_u32(b.dir + CHUNK(10), ix_u32(b.dir + CHUNK(10)) + 1);
+	dray_put_u32(b.dir + CHUNK(10), dray_get_u32(b.dir + CHUNK(10)) + 1);
 	CHECK_EQ(dray_sha256_new(&h, &e), 0);
-	CHECK_EQ(dray_sha256_once(h, b.chunks + b.chunks_len - ix_u32(b.dir + CHUNK(10)), ix_u32(b.dir + CHUNK(10)),
+	CHECK_EQ(dray_sha256_once(h, b.chunks + b.chunks_len - dray_get_u32(b.dir + CHUNK(10)), dray_get_u32(b.dir + CHUNK(10)),
 	    b.dir + CHUNK(10) + 16, &e), 0);
 	dray_sha256_free(h);
 	dray_err_clear(&e);

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "dray/os.h"
-
 #include "dray/io.h"
+#include "dray/os.h"
 
 #include "installer/runner_in.h"
 
