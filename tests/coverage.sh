@@ -22,8 +22,8 @@ case ${1:-} in
 	main=
 	[ "$kind" = unit ] || main=$OUT/tests/fuzz/replay_main.o
 	# shellcheck disable=SC2086 # lists
-	"$CC" --coverage -pthread -pie -o "$COV/$name" "$OUT/tests/$2.o" $main "$OUT/libdrayinst.a" "$OUT/libdraybuild.a" \
-	    "$OUT/libdraytool.a" "$COV/libdray.a" $LIBS || exit 1
+	"$CC" --coverage -pthread -pie -o "$COV/$name" "$OUT/tests/$2.o" $main "$OUT/tests/bench/student.o" \
+	    "$OUT/libdrayinst.a" "$OUT/libdraybuild.a" "$OUT/libdraytool.a" "$COV/libdray.a" $LIBS || exit 1
 	corpus=
 	[ "$kind" = unit ] || corpus=tests/fuzz/corpus/${name#fuzz_}
 	# shellcheck disable=SC2086
