@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +22,7 @@
 
 #include "dray/os.h"
 
+#include "child.h"
 #include "scratch.h"
 #include "test.h"
 
@@ -32,18 +32,16 @@ static char dir_name[] = "/tmp/dray-fence-XXXXXX";
 static int
 behind(unsigned wanted, int (*body)(void))
 {
-	const char *in = "in";
-	int status = -1;
+	const char *const in[] = { "in", child_counters() };
 	pid_t pid;
 
 	fflush(stdout);
 	if ((pid = fork()) == 0) {
-		unsigned up = os_fence(&in, 1);
+		unsigned up = os_fence(in, in[1] != NULL ? 2 : 1);
 
-		_exit((up & wanted) == wanted ? body() : 77);
+		child_end((up & wanted) == wanted ? body() : 77);
 	}
-	CHECK(pid != -1 && waitpid(pid, &status, 0) == pid);
-	return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
+	return child_status(pid);
 }
 
 /* is it there at all? 77 of @behind: not to be shown on this machine */

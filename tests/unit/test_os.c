@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "dray/os.h"
+#include "format/os_posix.h"
 
 #include "scratch.h"
 #include "test.h"
@@ -131,6 +133,66 @@ rename_without_replacing_keeps_what_is_there(void)
 	CHECK_EQ(errno, EEXIST);
 }
 
+/* the other system's way, and that of kernels that lack the call */
+static void
+renaming_by_a_link_replaces_nothing_either(void)
+{
+	struct stat a, b;
+
+	put("la", "A");
+	put("lb", "B");
+	CHECK_EQ(os_rename_by_link(dir, "la", dir, "lb"), -1);
+	CHECK_EQ(errno, EEXIST);
+	CHECK_STR(get("la"), "A");
+	CHECK_STR(get("lb"), "B");
+	CHECK_EQ(fstatat(dir, "la", &a, 0), 0);
+	CHECK_EQ(os_rename_by_link(dir, "la", dir, "lc"), 0);
+	CHECK_EQ(fstatat(dir, "lc", &b, 0), 0);
+	CHECK_EQ(a.st_ino, b.st_ino);
+	CHECK_EQ(b.st_nlink, 1);
+	CHECK_STR(get("la"), "(none)");
+	CHECK_EQ(os_rename_by_link(dir, "la", dir, "ld"), -1);
+	CHECK_EQ(errno, ENOENT);
+	CHECK_EQ(os_rename_by_link(dir, "lc", dir, "missing/lc"), -1);
+	CHECK_EQ(errno, ENOENT);
+	/* a directory cannot be linked: it is looked for, and renamed */
+	CHECK_EQ(mkdirat(dir, "ldir", 0755), 0);
+	CHECK_EQ(mkdirat(dir, "lempty", 0755), 0);
+	CHECK_EQ(os_rename_by_link(dir, "ldir", dir, "lempty"), -1);
+	CHECK_EQ(errno, EEXIST);
+	CHECK_EQ(os_rename_by_link(dir, "ldir", dir, "lc/x"), -1);
+	CHECK_EQ(errno, ENOTDIR);
+	CHECK_EQ(os_rename_by_link(dir, "ldir", dir, "lnew"), 0);
+	CHECK_EQ(fstatat(dir, "lnew", &a, 0), 0);
+	CHECK(S_ISDIR(a.st_mode));
+	/* into itself: both ways say so */
+	CHECK_EQ(os_rename_by_link(dir, "lnew", dir, "lnew/in"), -1);
+	CHECK_EQ(errno, EINVAL);
+	CHECK_EQ(os_rename_noreplace(dir, "lnew", dir, "lnew/in"), -1);
+	CHECK_EQ(errno, EINVAL);
+}
+
+static void
+a_clone_has_the_bytes_or_says_it_cannot(void)
+{
+	int from, to;
+
+	put("cfrom", "to be cloned");
+	put("cto", "");
+	from = openat(dir, "cfrom", O_RDONLY | O_CLOEXEC);
+	to = openat(dir, "cto", O_RDWR | O_CLOEXEC);
+	if (os_clone(from, to) == 0) {
+		CHECK_STR(get("cto"), "to be cloned");
+	} else {
+		CHECK(errno == EOPNOTSUPP || errno == EINVAL || errno == ENOTTY || errno == ENOSYS);
+		CHECK_STR(get("cto"), "");
+	}
+	close(from);
+	CHECK_EQ(os_clone(from, to), -1);
+	CHECK(errno == EBADF || errno == EOPNOTSUPP || errno == ENOTTY || errno == ENOSYS);
+	close(to);
+}
+
 static void
 syncfs_syncs_or_says_it_cannot(void)
 {
@@ -191,6 +253,8 @@ a_file_system_tells_what_it_is_good_for(void)
 	close(fd);
 	close(proc);
 	CHECK_EQ(os_fs(-1, &fs), -1);
+	CHECK_EQ(errno, EBADF);
+	CHECK_EQ(os_fs_room(-1, &fs), -1);
 	CHECK_EQ(errno, EBADF);
 }
 
@@ -285,12 +349,22 @@ a_fifo_and_as_root_a_device_are_made(void)
 static void
 the_process_knows_itself(void)
 {
-	struct dray_stat st;
+	char path[PATH_MAX], tight[PATH_MAX];
+	struct dray_stat st, named;
 	int fd = os_self_exe();
+
+	CHECK_EQ(os_self_path(path, sizeof(path)), 0);
+	CHECK_EQ(os_stat_at(AT_FDCWD, path, &named), 0);
+	CHECK_EQ(os_self_path(tight, strlen(path) + 1), 0);
+	CHECK_STR(tight, path);
+	/* no room for the end of the text */
+	CHECK_EQ(os_self_path(tight, strlen(path)), -1);
+	CHECK_EQ(errno, ERANGE);
 
 	CHECK(fd != -1);
 	CHECK_EQ(os_stat_at(fd, "", &st), 0);
 	CHECK(S_ISREG(st.mode) && st.size > 1000);
+	CHECK_EQ(named.ino, st.ino);
 	CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
 	close(fd);
 	CHECK(os_cpus() >= 1 && os_cpus() <= 65536);
@@ -308,6 +382,8 @@ main(void)
 	RUN(stat_of_a_handle_and_of_a_link_itself);
 	RUN(exchange_swaps_or_says_it_cannot);
 	RUN(rename_without_replacing_keeps_what_is_there);
+	RUN(renaming_by_a_link_replaces_nothing_either);
+	RUN(a_clone_has_the_bytes_or_says_it_cannot);
 	RUN(syncfs_syncs_or_says_it_cannot);
 	RUN(opening_beneath_never_leaves_nor_follows);
 	RUN(walking_opens_directories_only);
