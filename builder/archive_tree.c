@@ -10,6 +10,7 @@
 #include "builder/archive.h"
 #include "builder/archive_tree.h"
 #include "builder/pathset.h"
+#include "dray/meter.h"
 #include "dray/path.h"
 #include "tool/tool.h"
 
@@ -184,7 +185,8 @@ take_data(struct build_tree *t, struct build_archive *a, const struct build_memb
 		if (len > 0 && at + len > end)
 			end = at + len;
 		if (t->o->progress != NULL)
-			t->o->progress(t->o->ctx, t->done + build_archive_done(a), t->total);
+			t->o->progress(t->o->ctx, &(struct dray_progress){
+			    .done = t->done + build_archive_done(a), .total = t->total });
 	}
 	if (rc < 0)
 		return -1;

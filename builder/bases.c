@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "builder/bases.h"
+#include "builder/bases_cost.h"
 #include "builder/match_index.h"
 #include "dray/descriptor.h"
+#include "dray/meter.h"
 #include "dray/pool.h"
 
 #define INDEX_FEATURES (24u * 1024u * 1024u)	/* of all bases, about: 8 bytes each */
@@ -23,6 +25,7 @@ struct worker {
 	struct chooser *k;
 	struct build_choice *v;
 	size_t n, cap;
+	uint64_t rate;		/* what a byte that is walked costs */
 	uint8_t *kind;		/* of the content that is walked; NULL: not asked */
 	bool features;
 };
@@ -36,26 +39,25 @@ struct chooser {
 	struct build_names *names;
 	struct build_bases *out;
 	unsigned least;		/* shift */
+	uint64_t find;		/* what a byte costs whose features are looked up */
 };
-
-static bool
-is_usable(const struct build_resolved *rs, size_t i)
-{
-	const struct build_content *c = &rs->contents[i];
-
-	return c->solid != 0 && c->size != DRAY_SIZE_UNKNOWN && build_content_len(c) >= MATCH_WINDOW;
-}
 
 static int
 take(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err *e)
 {
 	struct worker *w = ctx;
 
-	if (build_work_step(w->k->o, len, e) != 0)
+	if (build_work_spend(w->k->o, len, len * w->rate, e) != 0)
 		return -1;
 	if (at == 0 && w->kind != NULL)
 		*w->kind = (uint8_t)build_kind_of(p, len);
 	return w->features ? build_match_roll_add(&w->roll, p, len, UINT64_MAX, &w->list, e) : 0;
+}
+
+static uint64_t
+rate_of(const struct worker *w)
+{
+	return !w->features ? DRAY_COST_HASH : w->kind == NULL ? DRAY_COST_LEARN : w->k->find;
 }
 
 static int
@@ -64,6 +66,7 @@ walk(struct chooser *k, struct worker *w, uint32_t i, bool old, struct dray_err 
 	const struct build_content *c = &k->rs->contents[i];
 
 	w->list.n = 0;
+	w->rate = rate_of(w);
 	w->roll = (struct match_roll){ .shift = build_match_shift(build_content_len(c), MATCH_FEATURES_MAX, k->least) };
 	return build_pack_walk(k->r, &w->walk, i, old, e);
 }
@@ -74,8 +77,10 @@ learn(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct chooser *k = ctx;
 	struct worker *w = &k->workers[worker];
 
-	if (!is_usable(k->rs, i))
+	if (!build_bases_usable(k->rs, i))
 		return 0;
+	if (build_work_spend(k->o, 0, DRAY_COST_FILE, e) != 0)
+		return -1;
 	w->kind = NULL;
 	w->features = true;
 	w->walk.sums = false;
@@ -327,14 +332,16 @@ look(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct worker *w = &k->workers[worker];
 	const struct build_content *c = &k->rs->contents[i];
 
-	if ((!c->wanted && !c->former) || c->size == 0)
+	if (!build_bases_looked_at(c))
 		return 0;
+	if (build_work_spend(k->o, 0, DRAY_COST_FILE, e) != 0)
+		return -1;
 	w->kind = &k->out->kind[i];
 	if (!c->wanted) {	/* only its kind is asked for */
 		w->features = w->walk.sums = false;
 		return walk(k, w, (uint32_t)i, true, e);
 	}
-	w->features = k->ix != NULL && (build_resolved_all(k->rs) & ~c->sure) != 0;
+	w->features = k->ix != NULL && build_bases_asked(k->rs, c);
 	w->walk.sums = c->inside == 0 && c->size > DRAY_FRAME_DEFAULT;
 	if (walk(k, w, (uint32_t)i, false, e) != 0)
 		return -1;
@@ -425,13 +432,15 @@ build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bas
 	for (size_t i = 0; i < r->rs->n_contents; i++) {
 		const struct build_content *c = &r->rs->contents[i];
 
-		bytes += is_usable(r->rs, i) ? build_content_len(c) : 0;
+		bytes += build_bases_usable(r->rs, i) ? build_content_len(c) : 0;
 		total += c->wanted || c->former ? build_content_len(c) : 0;
 		need |= c->wanted && c->size > 0 && (build_resolved_all(r->rs) & ~c->sure) != 0;
 	}
 	k.least = build_match_shift(bytes, INDEX_FEATURES, MATCH_SHIFT_MIN);
 	need = need && bytes > 0;
 	build_work_begin(o, "compare", need ? total + bytes : total);
+	k.find = build_bases_find_cost(bytes);
+	build_work_costs(o, build_bases_cost(r->rs, bytes, need));
 	if ((out->kind = calloc(r->rs->n_contents + 1, 1)) == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
@@ -442,7 +451,9 @@ build_bases_choose(struct pack_reader *r, struct build_work *o, struct build_bas
 		if (build_names_new(r->rs, &k.names, e) != 0 ||
 		    build_match_index_new(r->rs->n_contents, o->threads, &k.ix, e) != 0 ||
 		    dray_parallel(o->threads, r->rs->n_contents, 4, learn, &k, e) != 0 ||
-		    build_match_index_finish(k.ix, o->threads, e) != 0)
+		    build_work_spend(o, 0, bytes * DRAY_COST_SORT / 2, e) != 0 ||
+		    build_match_index_finish(k.ix, o->threads, e) != 0 ||
+		    build_work_spend(o, 0, bytes * DRAY_COST_SORT - bytes * DRAY_COST_SORT / 2, e) != 0)
 			goto out;
 	}
 	if (dray_parallel(o->threads, r->rs->n_contents, 4, look, &k, e) != 0 || collect(&k, e) != 0)

@@ -69,7 +69,7 @@ load(const struct build_opts *o, const struct build_input *in, struct build_rele
 	struct build_release *all[2 * DRAY_MAX_BASES + 1];
 	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .filter = &o->filter, .xattrs = &o->xattrs,
 		.mounts = &o->mounts, .fbsd = &o->fbsd, .history = in->all_states, .beside = all, .owner = o->owner.n > 0 || o->owner.as_root ? &o->owner : NULL,
-		.progress = tool_progress_at, .ctx = &p };
+		.progress = tool_progress_tell, .ctx = &p };
 	char *dir = temp_dir(o);
 	int rc;
 
@@ -290,7 +290,7 @@ check(const struct build_opts *o, struct build_result *r, int fd, struct dray_er
 	struct dray_bundle_opts bo = { .unsigned_ok = true, .threads = (unsigned)o->common->jobs };
 	struct tool_progress p;
 	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true, .stop = tool_signal_seen,
-		.progress = tool_progress_at, .ctx = &p };
+		.progress = tool_progress_tell, .ctx = &p };
 	struct dray_bundle *b;
 	int rc;
 

@@ -58,7 +58,7 @@ check(const struct join *j, int fd, struct dray_err *e)
 {
 	struct tool_progress p;
 	struct dray_bundle_opts o = { .unsigned_ok = true, .threads = (unsigned)j->common.jobs };
-	struct dray_check_opts co = { .threads = (unsigned)j->common.jobs, .progress = tool_progress_at, .ctx = &p,
+	struct dray_check_opts co = { .threads = (unsigned)j->common.jobs, .progress = tool_progress_tell, .ctx = &p,
 		.stop = tool_signal_seen };
 	struct dray_bundle *b;
 	int rc;

@@ -36,7 +36,7 @@ open_source(struct diff_side *s, const struct build_diff_opts *o, struct dray_er
 {
 	const char *tmp = getenv("TMPDIR");
 	struct tool_progress p;
-	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .progress = tool_progress_at, .ctx = &p,
+	struct build_scan_opts so = { .threads = (unsigned)o->common->jobs, .progress = tool_progress_tell, .ctx = &p,
 		.spool_dir = tmp == NULL || *tmp == '\0' ? "/tmp" : tmp };
 	int rc;
 

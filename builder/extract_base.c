@@ -28,7 +28,7 @@ static int
 load(struct extract *x, const char *spec, struct build_release **out, struct dray_err *e)
 {
 	struct tool_progress p;
-	struct build_scan_opts so = { .threads = x->threads, .spool_dir = x->o->dir, .progress = tool_progress_at,
+	struct build_scan_opts so = { .threads = x->threads, .spool_dir = x->o->dir, .progress = tool_progress_tell,
 		.ctx = &p };
 	int rc;
 

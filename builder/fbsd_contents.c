@@ -11,6 +11,7 @@
 #include "builder/fbsd_contents.h"
 #include "builder/fbsd_have.h"
 #include "builder/spool.h"
+#include "dray/meter.h"
 #include "tool/tool.h"
 
 struct held {			/* a content in the spool */
@@ -96,7 +97,7 @@ static void
 tell(struct build_fbsd_source *s)
 {
 	if (s->o != NULL && s->o->progress != NULL)
-		s->o->progress(s->o->ctx, s->fetched + s->spooled, 0);
+		s->o->progress(s->o->ctx, &(struct dray_progress){ .done = s->fetched + s->spooled });
 }
 
 void

@@ -11,6 +11,7 @@
 #include "builder/pack_in.h"
 #include "builder/temp.h"
 #include "dray/descriptor.h"
+#include "dray/meter.h"
 #include "dray/pool.h"
 
 static int
@@ -20,6 +21,12 @@ pack_one(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	uint32_t frame = k->order[i];
 
 	return build_pack_frame(k, &k->workers[worker], &k->plan.frames[frame], &k->results[frame], e);
+}
+
+uint64_t
+build_pack_cost(const struct packer *k, const struct pack_frame *f)
+{
+	return dray_cost_pack(k->o->level, f->filter, f->out, f->ref);
 }
 
 struct cost { uint64_t bytes; uint32_t frame; };
@@ -126,14 +133,15 @@ plan(struct packer *k, bool inside, struct dray_err *e)
 static int
 encode_all(struct packer *k, struct dray_err *e)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, costs = 0;
 	int rc;
 
 	if (largest_first(k, e) != 0 || make_workers(k, e) != 0)
 		return -1;
 	for (size_t i = 0; i < k->plan.n_frames; i++)
-		bytes += k->plan.frames[i].out;
+		bytes += k->plan.frames[i].out, costs += build_pack_cost(k, &k->plan.frames[i]);
 	build_work_begin(&k->work, "pack", bytes);
+	build_work_costs(&k->work, costs);
 	rc = dray_parallel(k->o->threads, k->plan.n_frames, 1, pack_one, k, e);
 	return build_work_end(&k->work, rc);
 }

@@ -176,9 +176,11 @@ build_pack_frame(struct packer *k, struct pack_worker *w, const struct pack_fram
 {
 	struct dray_encode_out best = { .p = NULL };
 	uint8_t key[32] = { 0 };
+	uint64_t cost = build_pack_cost(k, f);
 	int rc = 1;
 
-	if (build_work_step(&k->work, 0, e) != 0 || read_src(k, w, f, e) != 0 || read_ref(k, w, f, e) != 0)
+	/* a frame under way counts half: the largest come first and take long */
+	if (build_work_spend(&k->work, 0, cost / 2, e) != 0 || read_src(k, w, f, e) != 0 || read_ref(k, w, f, e) != 0)
 		return -1;
 	if (k->o->cache != NULL && (key_of(k, w, f, key, e) != 0 || (rc = from_cache(k, w, f, key, r, e)) < 0))
 		return -1;
@@ -191,5 +193,5 @@ build_pack_frame(struct packer *k, struct pack_worker *w, const struct pack_fram
 			return -1;
 		build_cache_put(k->o->cache, w->h, key, best.kind, best.raw, best.p, best.len);
 	}
-	return build_work_step(&k->work, f->out, e);
+	return build_work_spend(&k->work, f->out, cost - cost / 2, e);
 }

@@ -45,6 +45,9 @@ struct packer {
 DRAY_MUST_CHECK int build_pack_frame(struct packer *k, struct pack_worker *w, const struct pack_frame *f,
     struct pack_result *r, struct dray_err *e);
 
+/** build_pack_cost - what making @f costs, by the weights of dray/meter.h */
+uint64_t build_pack_cost(const struct packer *k, const struct pack_frame *f);
+
 /**
  * build_pack_bound - keep within o->apply_ns; the phase "cheaper" if something has to be done for it
  * @c: of the results; changes with them

@@ -98,6 +98,8 @@ struct build_release {
 	void *source;
 };
 
+struct dray_progress;	/* meter.h */
+
 struct build_scan_opts {
 	unsigned threads;
 	const char *spool_dir;		/* folder for the unnamed file that holds the contents of archives */
@@ -109,7 +111,7 @@ struct build_scan_opts {
 	struct build_release *const *beside;	/* fetch: all releases of the build, @n_beside of them */
 	size_t n_beside;
 	const struct build_patterns *mounts;	/* dir: other file systems that are entered; may be NULL */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes; may be NULL */
+	void (*progress)(void *ctx, const struct dray_progress *at);	/* bytes; may be NULL */
 	void *ctx;
 };
 

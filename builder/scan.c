@@ -87,12 +87,10 @@ static int
 watch(void *ctx, size_t len, struct dray_err *e)
 {
 	struct build_scan *s = ctx;
-	uint64_t done = atomic_fetch_add(&s->done, len) + len;
 
 	if (tool_signal_seen() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-	if (s->o->progress != NULL)
-		s->o->progress(s->o->ctx, done, s->total);
+	dray_meter_add(&s->meter, len, len * DRAY_COST_HASH);
 	return 0;
 }
 
@@ -142,8 +140,10 @@ hash_one(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	/* of a hard-link group the first one is read, see copy_links */
 	if (nd->type != DRAY_FILE || (nd->link != 0 && nd->link != i + 1))
 		return 0;
-	if (hash_node(s, &s->workers[worker], nd, e) == 0)
+	if (hash_node(s, &s->workers[worker], nd, e) == 0) {
+		dray_meter_add(&s->meter, 0, DRAY_COST_FILE);
 		return 0;
+	}
 	if (e->code == DRAY_E_IO)
 		dray_hint(e, "build from a tree that is at rest and that you may read; nothing was written");
 	return build_path_err(e, s->r, nd->path, nd->len);
@@ -255,7 +255,7 @@ stop_workers(struct build_scan *s)
 int
 build_scan_dir(const char *path, const struct build_scan_opts *o, struct build_release *r, struct dray_err *e)
 {
-	struct build_scan s = { .o = o, .r = r, .threads = o->threads };
+	struct build_scan s = { .o = o, .r = r, .threads = o->threads, .meter = { .tell = o->progress, .ctx = o->ctx } };
 	struct dir_source *d = calloc(1, sizeof(*d));
 	int rc = -1;
 
@@ -277,8 +277,10 @@ build_scan_dir(const char *path, const struct build_scan_opts *o, struct build_r
 	if (build_release_sort(r, e) != 0 || build_release_group(r, e) != 0)
 		goto out;
 	for (size_t i = 0; i < r->n; i++)
-		if (r->v[i].type == DRAY_FILE && (r->v[i].link == 0 || r->v[i].link == i + 1))
-			s.total += r->v[i].size;
+		if (r->v[i].type == DRAY_FILE && (r->v[i].link == 0 || r->v[i].link == i + 1)) {
+			s.meter.total += r->v[i].size;
+			s.meter.costs += dray_cost_file(r->v[i].size);
+		}
 	if (dray_parallel(s.threads, r->n, 8, hash_one, &s, e) != 0)
 		goto out;
 	if (copy_links(r, e) != 0 || gather_notices(&s, e) != 0)

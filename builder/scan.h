@@ -4,10 +4,9 @@
 #ifndef BUILD_SCAN_H
 #define BUILD_SCAN_H
 
-#include <stdatomic.h>
-
 #include "builder/release.h"
 #include "dray/digest.h"
+#include "dray/meter.h"
 #include "dray/os.h"
 #include "dray/path.h"
 
@@ -30,8 +29,7 @@ struct build_scan {
 	struct dray_stat root_st;
 	struct build_scan_worker *workers;
 	unsigned threads;
-	atomic_uint_fast64_t done;	/* bytes hashed */
-	uint64_t total;
+	struct dray_meter meter;	/* bytes hashed */
 };
 
 /** build_scan_list - all directories below the root, level by level; files come out unhashed */

@@ -195,7 +195,7 @@ build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct
 	int rc = -1;
 
 	*sizes = (struct build_sizes){ .frames = packed->stored, .slot = d->slot };
-	build_work_begin(work, "write", packed->stored);
+	build_work_begin(work, "index", 0);
 	if (w.buf == NULL || slot == NULL) {
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
@@ -206,6 +206,8 @@ build_write(int fd, struct dray_desc *d, struct build_resolved *rs, const struct
 	    dray_iw_finish(rs->tables, level, work->threads, &dir, &dir_len, &chunks, &chunks_len, e) != 0 ||
 	    build_readme_text(d, &readme, &readme_len, e) != 0)
 		goto out;
+	(void)build_work_end(work, 0);
+	build_work_begin(work, "write", packed->stored);
 	d->n_members = 0;
 	if (add_member(&w, d, "README.txt", readme, readme_len, e) != 0 ||
 	    add_member(&w, d, "index/00", dir, dir_len, e) != 0 ||

@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "dray/digest.h"
 #include "dray/frame.h"
 #include "dray/gzip.h"
+#include "dray/meter.h"
 #include "dray/num.h"
 #include "dray/pool.h"
 #include "dray/tar.h"
@@ -55,8 +55,7 @@ struct check {
 	struct use *uses;
 	pthread_mutex_t lock;		/* of wholes[].next */
 	pthread_cond_t turn;
-	_Atomic uint64_t done;		/* bytes hashed and unpacked */
-	uint64_t total;
+	struct dray_meter meter;	/* bytes hashed and unpacked */
 };
 
 struct job {
@@ -83,13 +82,29 @@ unpacked(const struct check *c, const struct dray_frame *f)
 	return c->o->deep && f->range_count == 0 ? f->out : 0;
 }
 
+/* what looking at it costs, .gz that are made again included */
+static uint64_t
+cost_of(const struct check *c, uint32_t frame, const struct dray_frame *f)
+{
+	uint64_t gz = 0;
+	struct dray_recipe r;
+	struct dray_piece p;
+
+	if (unpacked(c, f) == 0)
+		return (uint64_t)f->stored * DRAY_COST_HASH;
+	for (uint32_t i = c->first_use[frame]; i < c->first_use[frame + 1]; i++) {
+		dray_index_recipe(c->ix, c->uses[i].recipe, &r);
+		dray_index_piece(c->ix, r.piece_first + c->uses[i].piece, &p);
+		gz += r.wrap != DRAY_DEFLATE_NONE ? p.len : 0;
+	}
+	return dray_cost_frame(f, 0, 0) + gz * DRAY_COST_DEFLATE;
+}
+
+/* bytes between frames */
 static void
 tell(struct check *c, uint64_t len)
 {
-	uint64_t done = atomic_fetch_add(&c->done, len) + len;
-
-	if (c->o->progress != NULL)
-		c->o->progress(c->o->ctx, done, c->total);
+	dray_meter_add(&c->meter, len, len * DRAY_COST_HASH);
 }
 
 static int
@@ -256,7 +271,7 @@ run_job(void *ctx, unsigned worker, void *job, struct dray_err *e)
 		if (rc != 0 && e->code != DRAY_OK)
 			dray_bundle_blame(c->ix, i, e);
 		if (rc == 0)
-			tell(c, f.stored + unpacked(c, &f));
+			dray_meter_add(&c->meter, f.stored + (uint64_t)unpacked(c, &f), cost_of(c, i, &f));
 		p += f.stored;
 	}
 	drop_job(NULL, j);
@@ -335,10 +350,12 @@ walk_blocks(struct check *c, struct dray_err *e)
 	uint32_t frame = 0;
 	int rc;
 
-	c->total = c->b->length;
+	c->meter.total = c->b->length;
+	c->meter.costs = (c->b->length - DRAY_TAR_END) * DRAY_COST_HASH;	/* which is read last and not told */
 	for (uint32_t i = 0; i < dray_index_rows(c->ix, DRAY_T_FRAMES); i++) {
 		dray_index_frame(c->ix, i, &f);
-		c->total += unpacked(c, &f);
+		c->meter.total += unpacked(c, &f);
+		c->meter.costs += cost_of(c, i, &f) - (uint64_t)f.stored * DRAY_COST_HASH;
 	}
 	tell(c, at);
 	for (uint32_t i = 0; i < c->b->desc->blocks; i++)
@@ -436,7 +453,8 @@ free_check(struct check *c)
 int
 dray_bundle_check(const struct dray_bundle *b, const struct dray_check_opts *o, struct dray_err *e)
 {
-	struct check c = { .b = b, .ix = b->ix, .o = o, .n_workers = o->threads == 0 ? 1 : o->threads };
+	struct check c = { .b = b, .ix = b->ix, .o = o, .n_workers = o->threads == 0 ? 1 : o->threads,
+		.meter = { .tell = o->progress, .ctx = o->ctx } };
 	struct dray_err read_err = { 0 };
 	int rc = -1, walked;
 

@@ -146,7 +146,7 @@ check_whole(struct inst_carry *a, struct dray_err *e)
 {
 	struct tool_progress pr;
 	struct dray_check_opts o = { .threads = (unsigned)a->f.common.jobs, .stop = tool_signal_seen,
-	    .progress = tool_progress_at, .ctx = &pr };
+	    .progress = tool_progress_tell, .ctx = &pr };
 	int rc;
 
 	tool_progress_begin(&pr, &a->f.common, "verify", dray_bundle_desc(a->f.b)->length);
@@ -260,7 +260,7 @@ stage(struct inst_carry *a, struct dray_err *e)
 {
 	struct tool_progress pr;
 	struct inst_stage_opts o = { .threads = (unsigned)a->f.common.jobs, .memory = a->memory, .reuse = a->earlier, .stop = tool_signal_seen,
-	    .progress = tool_progress_at, .ctx = &pr };
+	    .progress = tool_progress_tell, .ctx = &pr };
 	int rc;
 
 	tool_progress_begin(&pr, &a->f.common, "staging", 0);

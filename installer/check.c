@@ -19,6 +19,24 @@ const char *const inst_diff_name[INST_DIFFS] = {
 	[INST_DIFF_LINKS] = "links", [INST_DIFF_EXTRA] = "extra", [INST_DIFF_READ] = "read error",
 };
 
+/* the bytes of a file, of which others have none */
+static uint64_t
+bytes_of(const struct dray_index *ix, uint32_t row)
+{
+	struct dray_content ct;
+	struct dray_entry en;
+	struct dray_state s;
+
+	dray_index_entry(ix, row, &en);
+	if (en.target == DRAY_NONE)
+		return 0;
+	dray_index_state(ix, en.target, &s);
+	if (s.type != DRAY_FILE)
+		return 0;
+	dray_index_content(ix, s.content, &ct);
+	return dray_content_bytes(&ct);
+}
+
 static int
 check_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 {
@@ -28,22 +46,25 @@ check_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 
 	if (ck->o->stop != NULL && ck->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-	if (inst_check_entry(ck, &ck->checkers[worker], (uint32_t)i, e) == 0)
+	ck->checkers[worker].hashed = 0;
+	if (inst_check_entry(ck, &ck->checkers[worker], (uint32_t)i, e) == 0) {
+		dray_meter_add(&ck->meter, 0, dray_cost_rest(bytes_of(ck->ix, (uint32_t)i), ck->checkers[worker].hashed));
 		return 0;
+	}
 	dray_index_entry(ck->ix, (uint32_t)i, &en);
 	return e->code == DRAY_E_SIGNAL ? -1 : dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
 }
 
 /* for the progress line; *unsized: files of unknown size, which make the sum one of a part */
-static uint64_t
-total_bytes(const struct dray_index *ix, size_t *unsized)
+static void
+add_up(const struct dray_index *ix, struct dray_meter *m, size_t *unsized)
 {
 	struct dray_content ct;
 	struct dray_entry en;
 	struct dray_state s;
-	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < dray_index_rows(ix, DRAY_T_ENTRIES); i++) {
+		m->costs += dray_cost_file(bytes_of(ix, i));
 		dray_index_entry(ix, i, &en);
 		if (en.target == DRAY_NONE)
 			continue;
@@ -52,10 +73,9 @@ total_bytes(const struct dray_index *ix, size_t *unsized)
 			continue;
 		dray_index_content(ix, s.content, &ct);
 		*unsized += ct.size == DRAY_SIZE_UNKNOWN && (s.link == 0 || s.link == i + 1);
-		if (!dray_add(sum, dray_content_bytes(&ct), &sum))
-			return UINT64_MAX;
+		if (!dray_add(m->total, dray_content_bytes(&ct), &m->total))
+			m->total = UINT64_MAX;
 	}
-	return sum;
 }
 
 static int
@@ -100,7 +120,8 @@ int
 inst_check_tree(int rootfd, const struct dray_index *ix, const struct dray_desc *desc, const struct inst_check_opts *o,
     struct inst_check *out, struct dray_err *e)
 {
-	struct inst_checking ck = { .ix = ix, .o = o, .c = out, .threads = 2 * o->threads };
+	struct inst_checking ck = { .ix = ix, .o = o, .c = out, .threads = 2 * o->threads,
+		.meter = { .tell = o->progress, .ctx = o->ctx } };
 	size_t unsized = 0;
 	int rc = -1;
 
@@ -115,16 +136,16 @@ inst_check_tree(int rootfd, const struct dray_index *ix, const struct dray_desc 
 		dray_fail(e, DRAY_E_IO, "out of memory");
 		goto out;
 	}
-	ck.total = total_bytes(ix, &unsized);
+	add_up(ix, &ck.meter, &unsized);
 	if (unsized > 0)
-		ck.total = 0;	/* the line then tells bytes, and no share of them */
+		ck.meter.total = ck.meter.costs = 0;	/* the line then tells bytes, and no share of them */
 	if (o->quick)
 		out->unsized = unsized;
 	if (hire(&ck, rootfd, e) != 0 || dray_parallel(ck.threads, out->rows, 32, check_nth, &ck, e) != 0 ||
 	    inst_check_links(&ck, e) != 0 || inst_check_removed_dirs(&ck, e) != 0)
 		goto out;
 	inst_check_local(&ck, desc);
-	out->bytes = ck.done;
+	out->bytes = ck.meter.done;
 	rc = 0;
 out:
 	dismiss(&ck);

@@ -43,6 +43,8 @@ enum inst_local {
 	INST_LOCAL_MADE,	/* made on this machine, by a trigger that the bundle declares */
 };
 
+struct dray_progress;	/* meter.h */
+
 struct inst_check_opts {
 	unsigned threads;
 	bool quick;		/* no file is opened: size for content; no extended attributes */
@@ -51,7 +53,7 @@ struct inst_check_opts {
 	bool components;	/* a choice of components is recorded: those in @absent, bits of the descriptor's, are not here */
 	uint64_t absent;
 	const uint8_t *kept;	/* per entry row: enum inst_local of what upgrades left alone; NULL: nothing */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; from several threads */
+	void (*progress)(void *ctx, const struct dray_progress *at);	/* bytes hashed; from several threads */
 	void *ctx;
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL; may be NULL */
 };

@@ -97,17 +97,19 @@ take_handle(struct found *f, uint16_t *diffs, struct dray_err *e)
 	return 0;
 }
 
+struct watched { struct inst_checking *ck; struct inst_checker *w; };
+
 /* a large file is neither silent nor deaf to signals while it is read */
 static int
 watch(void *ctx, size_t len, struct dray_err *e)
 {
-	struct inst_checking *ck = ctx;
-	uint64_t done = atomic_fetch_add(&ck->done, len) + len;
+	const struct watched *x = ctx;
+	struct inst_checking *ck = x->ck;
 
 	if (ck->o->stop != NULL && ck->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
-	if (ck->o->progress != NULL)
-		ck->o->progress(ck->o->ctx, done, ck->total != 0 && done > ck->total ? done : ck->total);
+	x->w->hashed += len;
+	dray_meter_add(&ck->meter, len, len * DRAY_COST_HASH);
 	return 0;
 }
 
@@ -116,7 +118,8 @@ static int
 hash_is(struct inst_checking *ck, struct inst_checker *w, int fd, const struct dray_content *ct, uint16_t *diffs,
     bool *same, struct dray_err *e)
 {
-	const struct dray_watch each = { watch, ck };
+	struct watched x = { ck, w };
+	const struct dray_watch each = { watch, &x };
 	struct dray_err why = { .code = DRAY_OK };
 	uint64_t size = 0;
 	uint8_t sha[DRAY_SHA256_LEN];

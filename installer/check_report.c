@@ -48,7 +48,7 @@ inst_check_run(const struct inst_front *f, struct inst_check_opts o, struct inst
 	o.absent = inst_components_absent(d, have, &o.components);
 	o.threads = (unsigned)f->common.jobs;
 	o.kept = kept;
-	o.progress = tool_progress_at;
+	o.progress = tool_progress_tell;
 	o.ctx = &pr;
 	o.stop = tool_signal_seen;
 	tool_progress_begin(&pr, &f->common, "checking", 0);

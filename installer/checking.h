@@ -4,9 +4,8 @@
 #ifndef INST_CHECKING_H
 #define INST_CHECKING_H
 
-#include <stdatomic.h>
-
 #include "dray/digest.h"
+#include "dray/meter.h"
 #include "dray/path.h"
 
 #include "installer/check.h"
@@ -21,6 +20,7 @@ struct inst_checker {		/* one thread's tools */
 	struct dray_walk walk;
 	struct dray_sha256 *hash;
 	uint8_t *buf;
+	uint64_t hashed;		/* bytes of the path it is at */
 	struct inst_name *names;
 	size_t n, cap;
 };
@@ -31,8 +31,7 @@ struct inst_checking {
 	struct inst_check *c;
 	struct inst_checker *checkers;
 	unsigned threads;
-	atomic_uint_fast64_t done;
-	uint64_t total;
+	struct dray_meter meter;	/* bytes hashed */
 };
 
 /* check_entry.c: fills c->diffs of one row */

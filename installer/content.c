@@ -187,7 +187,7 @@ inst_stage_use(struct stage *s, struct stage_worker *w, const struct use *u, boo
 	else
 		atomic_store(&want->failed, true);
 	if (rc == 0 && !atomic_load(&want->failed))
-		inst_stage_progress(s, u->len);
+		dray_meter_add(&s->meter, u->len, inst_stage_cost_use(want, u->piece, u->len));
 	return rc;
 }
 

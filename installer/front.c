@@ -230,7 +230,7 @@ inst_front_plan(struct inst_front *f, struct inst_plan **p, struct dray_err *e)
 {
 	struct tool_progress pr;
 	struct inst_plan_opts o = { .threads = (unsigned)f->common.jobs, .state = f->st.rel,
-	    .policy = &f->policy, .installed = &f->anchor.installed, .conflict_texts = f->conflict_texts, .progress = tool_progress_at, .ctx = &pr, .stop = tool_signal_seen };
+	    .policy = &f->policy, .installed = &f->anchor.installed, .conflict_texts = f->conflict_texts, .progress = tool_progress_tell, .ctx = &pr, .stop = tool_signal_seen };
 	int rc;
 
 	if (inst_policy_settle(f, true, e) != 0 || inst_components_settle(f, e) != 0 || inst_rules_of_bundle(f->b, &f->policy, e) != 0)

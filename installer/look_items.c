@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dray/digest.h"
+#include "dray/meter.h"
 #include "dray/num.h"
 #include "dray/os.h"
 #include "dray/pool.h"
@@ -27,6 +27,7 @@ struct looker {			/* one thread's tools */
 	struct dray_walk walk;
 	struct dray_sha256 *hash;
 	uint8_t *buf;
+	uint64_t hashed;		/* bytes of the path it is at */
 	char *path;			/* of what find_foreign finds */
 	char where[DRAY_PATH_MAX];	/* where the path lies, if elsewhere */
 	char *up;			/* the directory looked at last, and what was found out about it */
@@ -39,8 +40,7 @@ struct looking {
 	struct inst_planning *pl;
 	size_t first;
 	struct looker *lookers;
-	atomic_uint_fast64_t done;	/* bytes hashed */
-	uint64_t total;
+	struct dray_meter meter;	/* bytes hashed */
 };
 
 static bool
@@ -178,18 +178,19 @@ read_device(const struct dray_stat *st, struct inst_item *it, struct dray_err *e
 	return 0;
 }
 
+struct watched { struct looking *lk; struct looker *l; };
+
 /* a large file is neither silent nor deaf to signals while it is read */
 static int
 watch(void *ctx, size_t len, struct dray_err *e)
 {
-	struct looking *lk = ctx;
-	const struct inst_plan_opts *o = lk->pl->o;
-	uint64_t done = atomic_fetch_add(&lk->done, len) + len;
+	const struct watched *x = ctx;
+	const struct inst_plan_opts *o = x->lk->pl->o;
 
 	if (o->stop != NULL && o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
-	if (o->progress != NULL)
-		o->progress(o->ctx, done, done > lk->total ? done : lk->total);
+	x->l->hashed += len;
+	dray_meter_add(&x->lk->meter, len, len * DRAY_COST_HASH);
 	return 0;
 }
 
@@ -205,7 +206,8 @@ static int
 hash_file(struct looking *lk, struct looker *l, const struct dray_entry *en, struct inst_item *it, int fd,
     struct dray_err *e)
 {
-	const struct dray_watch each = { watch, lk };
+	struct watched x = { lk, l };
+	const struct dray_watch each = { watch, &x };
 	uint8_t sum[DRAY_SHA256_LEN];
 	uint64_t size;
 
@@ -337,23 +339,6 @@ look_item(struct looking *lk, struct looker *l, struct inst_item *it, const stru
 	return read_meta(it, -1, &st, has, e);
 }
 
-static int
-look_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
-{
-	struct looking *lk = ctx;
-	struct inst_planning *pl = lk->pl;
-	struct inst_item *it = &pl->items[lk->first + i];
-	char quoted[DRAY_QUOTE_CAP(255)];
-	struct dray_entry en;
-
-	if (pl->o->stop != NULL && pl->o->stop() != 0)
-		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
-	dray_index_entry(pl->ix, it->row, &en);
-	if (look_item(lk, &lk->lookers[worker], it, &en, e) == 0)
-		return 0;
-	return e->code == DRAY_E_SIGNAL ? -1 : dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
-}
-
 /* what is likely to be hashed, for the progress line only: the first former state, or else the target */
 static uint64_t
 likely_size(const struct inst_planning *pl, const struct inst_item *it)
@@ -379,19 +364,43 @@ likely_size(const struct inst_planning *pl, const struct inst_item *it)
 	return dray_content_bytes(&c);
 }
 
+static int
+look_nth(void *ctx, unsigned worker, size_t i, struct dray_err *e)
+{
+	struct looking *lk = ctx;
+	struct inst_planning *pl = lk->pl;
+	struct inst_item *it = &pl->items[lk->first + i];
+	char quoted[DRAY_QUOTE_CAP(255)];
+	struct dray_entry en;
+
+	if (pl->o->stop != NULL && pl->o->stop() != 0)
+		return dray_fail(e, DRAY_E_SIGNAL, "interrupted; nothing was changed");
+	dray_index_entry(pl->ix, it->row, &en);
+	lk->lookers[worker].hashed = 0;
+	if (look_item(lk, &lk->lookers[worker], it, &en, e) == 0) {
+		dray_meter_add(&lk->meter, 0, dray_cost_rest(likely_size(pl, it), lk->lookers[worker].hashed));
+		return 0;
+	}
+	return e->code == DRAY_E_SIGNAL ? -1 : dray_wrap(e, "%s", dray_quote(en.path, en.len, quoted, sizeof(quoted)));
+}
+
 /* look at items[first ..] */
 int
 inst_look_items(struct inst_planning *pl, size_t first, struct dray_err *e)
 {
-	struct looking lk = { .pl = pl, .first = first };
+	struct looking lk = { .pl = pl, .first = first, .meter = { .tell = pl->o->progress, .ctx = pl->o->ctx } };
 	unsigned threads = pl->o->threads < 8 ? 8 : pl->o->threads > 64 ? 64 : pl->o->threads;
 	int rc = -1;
 
 	if (first >= pl->n)
 		return 0;
-	for (size_t i = first; i < pl->n; i++)
-		if (!dray_add(lk.total, likely_size(pl, &pl->items[i]), &lk.total))
-			lk.total = UINT64_MAX;
+	for (size_t i = first; i < pl->n; i++) {
+		uint64_t size = likely_size(pl, &pl->items[i]);
+
+		lk.meter.costs += dray_cost_file(size);
+		if (!dray_add(lk.meter.total, size, &lk.meter.total))
+			lk.meter.total = UINT64_MAX;
+	}
 	if (pl->n - first < threads)
 		threads = (unsigned)(pl->n - first);
 	if ((lk.lookers = calloc(threads, sizeof(*lk.lookers))) == NULL)

@@ -240,8 +240,7 @@ copy_live(struct stage *s, struct stage_worker *w, uint32_t live, uint32_t conte
 		    inst_sparse_put(to, w->out, (size_t)n, size, most, e) != 0 || inst_stage_stopped(s, e) != 0)
 			goto out;
 		size += (uint64_t)n;
-		if (tell)
-			inst_stage_progress(s, (uint64_t)n);
+		dray_meter_add(&s->meter, tell ? (uint64_t)n : 0, inst_stage_cost_copy((uint64_t)n));
 	}
 	if (dray_sha256_end(w->sha, sum, e) != 0)
 		goto out;
@@ -301,6 +300,7 @@ plain_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		return -1;
 	if (make_plain(s, &s->workers[worker], node, e) != 0)
 		return inst_stage_blame(s, node, e);
+	dray_meter_add(&s->meter, 0, DRAY_COST_MAKE);
 	return 0;
 }
 
@@ -338,6 +338,8 @@ copy_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		}
 		if (rc != 0)
 			inst_stage_blame(s, node, e);
+		else
+			dray_meter_add(&s->meter, 0, DRAY_COST_MAKE);
 	}
 	return rc;
 }

@@ -252,6 +252,8 @@ struct inst_plan {
 	uint16_t due[DRAY_MAX_TRIGGERS];	/* triggers of the descriptor whose paths it changes: bit N - 1 for each step N that does */
 };
 
+struct dray_progress;	/* meter.h */
+
 struct inst_plan_opts {
 	unsigned threads;
 	const char *state;		/* path of the state folder beneath the root: left out of everything */
@@ -260,7 +262,7 @@ struct inst_plan_opts {
 	const struct inst_policy *policy;	/* NULL: the usual */
 	bool conflict_texts;		/* with their markers, in plan->merges */
 	const struct inst_installed *installed;	/* what is recorded; NULL: nothing */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed; from several threads */
+	void (*progress)(void *ctx, const struct dray_progress *at);	/* bytes hashed; from several threads */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL; may be NULL */
 	void *ctx;
 };

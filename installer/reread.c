@@ -4,12 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dray/digest.h"
+#include "dray/meter.h"
 #include "dray/pool.h"
 
 #include "installer/place.h"
@@ -22,18 +22,15 @@ struct reread {
 	const struct inst_plan *p;
 	const struct inst_tx *tx;
 	const struct inst_stage_opts *o;
-	atomic_uint_least64_t done;
-	uint64_t total;
+	struct dray_meter meter;
 };
 
 static int
 each(void *ctx, size_t len, struct dray_err *e)
 {
 	struct reread *r = ctx;
-	uint64_t done = atomic_fetch_add(&r->done, len) + len;
 
-	if (r->o->progress != NULL)
-		r->o->progress(r->o->ctx, done, r->total);
+	dray_meter_add(&r->meter, len, len * DRAY_COST_HASH);
 	if (r->o->stop != NULL && r->o->stop() != 0)
 		return dray_fail(e, DRAY_E_SIGNAL, "interrupted");
 	return 0;
@@ -102,8 +99,7 @@ reread_node(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	dray_index_entry(r->ix, n->entry, &en);
 	if (!content_of(r, n, &c))
 		return 0;
-	if (each(r, 0, e) != 0)
-		return -1;
+	dray_meter_add(&r->meter, 0, DRAY_COST_FILE);
 	inst_place_init(&place, r->tx);
 	rc = inst_place_at(&place, r->p->ops[n->op].site, r->p->ops[n->op].slot, en.path + n->rel, en.len - n->rel, &dir,
 	    leaf, e);
@@ -123,12 +119,15 @@ int
 inst_stage_reread(const struct dray_bundle *b, const struct inst_plan *p, const struct inst_tx *tx,
     const struct inst_stage_opts *o, struct dray_err *e)
 {
-	struct reread r = { .ix = dray_bundle_index(b), .p = p, .tx = tx, .o = o };
+	struct reread r = { .ix = dray_bundle_index(b), .p = p, .tx = tx, .o = o,
+		.meter = { .tell = o->progress, .ctx = o->ctx } };
 	struct dray_content c;
 
 	/* for the progress alone: it need not be right */
 	for (size_t i = 0; i < p->n_nodes; i++)
-		if (content_of(&r, &p->nodes[i], &c))
-			r.total += dray_content_bytes(&c);
+		if (content_of(&r, &p->nodes[i], &c)) {
+			r.meter.total += dray_content_bytes(&c);
+			r.meter.costs += dray_cost_file(dray_content_bytes(&c));
+		}
 	return dray_parallel(o->threads, p->n_nodes, 16, reread_node, &r, e);
 }

@@ -221,7 +221,7 @@ reuse_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 			rc = inst_stage_dress(s, &w->place, want->first_node, fd, e);
 		if (rc == 0) {
 			want->have = true;
-			inst_stage_progress(s, f->size);
+			dray_meter_add(&s->meter, f->size, f->size * DRAY_COST_HASH);
 		}
 	}
 	close(fd);	/* read only */

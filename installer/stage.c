@@ -27,15 +27,6 @@ struct run {
 	size_t *first_use;		/* per frame row: first of its uses */
 };
 
-void
-inst_stage_progress(struct stage *s, uint64_t bytes)
-{
-	uint64_t done = atomic_fetch_add(&s->done, bytes) + bytes;
-
-	if (s->o->progress != NULL)
-		s->o->progress(s->o->ctx, done, s->total);
-}
-
 int
 inst_stage_stopped(const struct stage *s, struct dray_err *e)
 {
@@ -114,6 +105,7 @@ run_frame(struct run *r, struct stage_worker *w, const struct frame_job *j, stru
 	for (; u < s->uses + s->n_uses && u->frame == j->frame; u++)
 		if (inst_stage_use(s, w, u, good, e) != 0)
 			return -1;
+	dray_meter_add(&s->meter, 0, inst_stage_cost_frame(s, &f));
 	return 0;
 }
 
@@ -229,6 +221,7 @@ identify(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct dray_stat st;
 	int dir;
 
+	dray_meter_add(&s->meter, 0, DRAY_COST_OP);
 	if (op->now.type == DRAY_ABSENT)
 		return 0;
 	if (inst_place_at(&s->workers[worker].place, op->site, op->slot, "", 0, &dir, leaf, e) != 0)
@@ -272,10 +265,14 @@ identify_old(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 static int
 make_contents(struct stage *s, struct dray_err *e)
 {
+	uint64_t left;
 	bool again;
 
 	do {
-		if (inst_stage_list_uses(s, e) != 0 || inst_stage_make_copies(s, e) != 0 || stage_frames(s, e) != 0 ||
+		if (inst_stage_list_uses(s, e) != 0 || inst_stage_cost_left(s, false, &left, e) != 0)
+			return -1;
+		s->meter.costs = s->meter.cost + left;
+		if (inst_stage_make_copies(s, e) != 0 || stage_frames(s, e) != 0 ||
 		    inst_stage_fall_back(s, &again, e) != 0)
 			return -1;
 	} while (again);
@@ -348,11 +345,11 @@ inst_stage(int rootfd, const struct dray_bundle *b, struct inst_plan *p, struct 
     struct inst_stage_opts *o, struct dray_err *e)
 {
 	struct stage s = { .root = rootfd, .b = b, .ix = dray_bundle_index(b), .p = p, .tx = tx, .o = o,
-		.threads = o->threads == 0 ? 1 : o->threads };
+		.threads = o->threads == 0 ? 1 : o->threads, .meter = { .tell = o->progress, .ctx = o->ctx } };
 	int rc = -1;
 
 	s.threads = o->workers = keep_to_memory(&s);
-	if (inst_stage_workers(&s, s.threads, e) != 0 || inst_stage_collect(&s, e) != 0 ||
+	if (inst_stage_workers(&s, s.threads, e) != 0 || inst_stage_collect(&s, e) != 0 || inst_stage_cost_left(&s, true, &s.meter.costs, e) != 0 ||
 	    dray_parallel(s.threads, p->n_swaps, 8, identify_old, &s, e) != 0 || inst_stage_write_manifest(&s, e) != 0 ||
 	    inst_stage_outputs(&s, e) != 0 ||
 	    inst_stage_make_dirs(&s, e) != 0 || inst_stage_reuse(&s, e) != 0 || inst_stage_make_plain(&s, e) != 0 ||

@@ -7,13 +7,15 @@
 
 #include "installer/journal.h"
 
+struct dray_progress;	/* meter.h */
+
 struct inst_stage_opts {
 	unsigned threads;
 	uint64_t memory;	/* bytes that frames and what they build on may take; fewer workers keep to it, one at least; 0: any */
 	unsigned workers;	/* out: how many there were */
 	const struct inst_tx *reuse;	/* an earlier unfinished staging, or NULL: its files with the right hash are taken over */
 	int (*stop)(void);	/* nonzero: a signal was seen, stop with DRAY_E_SIGNAL */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes of output, or read back; from several threads */
+	void (*progress)(void *ctx, const struct dray_progress *at);	/* bytes of output, or read back; from several threads */
 	void *ctx;
 };
 

@@ -10,6 +10,7 @@
 #include "dray/digest.h"
 #include "dray/frame.h"
 #include "dray/gzip.h"
+#include "dray/meter.h"
 #include "dray/pool.h"
 
 #include "installer/place.h"
@@ -29,6 +30,7 @@ struct want {
 	uint32_t first_node;		/* chained by stage.next_node */
 	uint32_t ordinal;		/* of the recipe in use */
 	uint32_t n_pieces;
+	uint32_t n_nodes;
 	struct pieces *pieces;		/* made for more than one; owned */
 	uint8_t kind, wrap;		/* DRAY_RECIPE_*, DRAY_DEFLATE_* of the recipe in use */
 	bool have;			/* made, or taken over from an earlier staging */
@@ -76,8 +78,7 @@ struct stage {
 	struct stage_worker *workers;
 	size_t n_workers;
 	struct dray_pool *pool;
-	atomic_uint_least64_t done;
-	uint64_t total;
+	struct dray_meter meter;	/* bytes of output */
 };
 
 /* want.c */
@@ -119,8 +120,13 @@ DRAY_MUST_CHECK int inst_stage_reference(struct stage *s, struct stage_worker *w
 DRAY_MUST_CHECK int inst_stage_write_manifest(struct stage *s, struct dray_err *e);
 DRAY_MUST_CHECK int inst_stage_reuse(struct stage *s, struct dray_err *e);
 
-/* told after every object, and of large ones while they are made */
-void inst_stage_progress(struct stage *s, uint64_t bytes);
+/* stage_cost.c: for the progress alone, by the weights of dray/meter.h; frames and pieces as they are told when they are done */
+uint64_t inst_stage_cost_frame(const struct stage *s, const struct dray_frame *f);
+uint64_t inst_stage_cost_use(const struct want *w, uint32_t piece, uint32_t len);
+/* of the bytes of a live file that are copied once */
+uint64_t inst_stage_cost_copy(uint64_t bytes);
+/* what is still to be done, with the recipes in use; @plain: what is made without the bundle as well */
+DRAY_MUST_CHECK int inst_stage_cost_left(const struct stage *s, bool plain, uint64_t *sum, struct dray_err *e);
 /* has a signal come? -1: DRAY_E_SIGNAL */
 DRAY_MUST_CHECK int inst_stage_stopped(const struct stage *s, struct dray_err *e);
 

@@ -74,13 +74,14 @@ inst_stage_collect(struct stage *s, struct dray_err *e)
 			w = want_of[st.content] = (uint32_t)s->n_wants++;
 			s->wants[w].content = st.content;
 			s->wants[w].first_node = DRAY_NONE;
-			if (!dray_add(s->total, dray_content_bytes(&c), &s->total)) {
+			if (!dray_add(s->meter.total, dray_content_bytes(&c), &s->meter.total)) {
 				dray_fail(e, DRAY_E_FORMAT, "sizes add up to more than 2^64 bytes");
 				goto out;
 			}
 		}
 		s->next_node[i] = s->wants[w].first_node;
 		s->wants[w].first_node = (uint32_t)i;
+		s->wants[w].n_nodes++;
 	}
 	rc = 0;
 out:

@@ -54,10 +54,12 @@ DRAY_MUST_CHECK int dray_bundle_read(const struct dray_bundle *b, uint64_t at, v
 DRAY_MUST_CHECK int dray_bundle_member(const struct dray_bundle *b, const char *name, size_t max, uint8_t **p,
     size_t *len, struct dray_err *e);
 
+struct dray_progress;	/* meter.h */
+
 struct dray_check_opts {
 	unsigned threads;
 	bool deep;		/* also decode every frame and compare the hash of every content that has a recipe */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);	/* bytes hashed and unpacked; any thread; may be NULL */
+	void (*progress)(void *ctx, const struct dray_progress *at);	/* bytes hashed and unpacked; any thread; may be NULL */
 	void *ctx;
 	int (*stop)(void);	/* other than 0: end with DRAY_E_SIGNAL; asked before every frame by all workers; may be NULL */
 };

@@ -387,7 +387,7 @@ tool_verify(int fd, const struct tool_look *o, struct dray_err *e)
 {
 	struct tool_progress p;
 	struct dray_check_opts co = { .threads = (unsigned)o->common->jobs, .deep = true, .stop = tool_signal_seen,
-		.progress = tool_progress_at, .ctx = &p };
+		.progress = tool_progress_tell, .ctx = &p };
 	struct dray_fbsd_proof *proof = NULL;
 	const struct dray_verdict *v;
 	const struct dray_desc *d;

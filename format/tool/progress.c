@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dray/meter.h"
 #include "dray/pool.h"
 
 #include "tool_in.h"
@@ -90,9 +91,12 @@ show_json_locked(struct tool_progress *p, int64_t now, const char *state)
 static void
 show_if_due(struct tool_progress *p, int64_t now)
 {
-	int tenth = (int)(tool_progress_percent(p->done, p->total) / 10);
+	int tenth;
 
+	p->percent = tool_progress_share(p);
+	tenth = (int)(p->percent / 10);
 	tool_rate_add(&p->rate, now, p->done);
+	tool_rate_add(&p->speed, now, p->cost);
 	if (p->json) {
 		if (now - p->last_ms >= JSON_MS)
 			show_json_locked(p, now, "runs");
@@ -201,6 +205,7 @@ begin(struct tool_progress *p, const struct tool_common *c, const char *what, ui
 		.begin_ms = now,
 		.last_ms = now,
 		.rate = { .begin_ms = now, .at_ms = now },
+		.speed = { .begin_ms = now, .at_ms = now },
 	};
 	if (p->json)
 		p->live = false;
@@ -231,14 +236,23 @@ tool_progress_begin_paths(struct tool_progress *p, const struct tool_common *c, 
 void
 tool_progress_at(void *arg, uint64_t done, uint64_t total)
 {
+	tool_progress_tell(arg, &(struct dray_progress){ .done = done, .total = total });
+}
+
+void
+tool_progress_tell(void *arg, const struct dray_progress *at)
+{
 	struct tool_progress *p = arg;
 
 	if (!p->on)
 		return;
 	pthread_mutex_lock(&lock);
-	p->done = done > p->done ? done : p->done;	/* workers overtake each other between counting and telling */
-	if (total != 0)
-		p->total = total;
+	p->done = at->done > p->done ? at->done : p->done;	/* workers overtake each other between counting and telling */
+	p->cost = at->cost > p->cost ? at->cost : p->cost;
+	if (at->total != 0)
+		p->total = at->total;
+	if (at->costs != 0)
+		p->costs = at->costs;
 	show_if_due(p, tool_clock.now_ms());
 	pthread_mutex_unlock(&lock);
 }

@@ -52,6 +52,29 @@ tool_progress_percent(uint64_t done, uint64_t total)
 	return pc > 99 ? 99 : pc;
 }
 
+unsigned
+tool_progress_share(const struct tool_progress *p)
+{
+	unsigned pc = p->costs != 0 ? tool_progress_percent(p->cost, p->costs) : tool_progress_percent(p->done, p->total);
+
+	return pc > p->percent ? pc : p->percent;
+}
+
+/* seconds, 0: they cannot be told */
+static double
+seconds_left(const struct tool_progress *p)
+{
+	double per_s = p->costs != 0 ? p->speed.per_s : p->rate.per_s, left = 0;
+
+	if (per_s < 1)
+		return 0;
+	if (p->costs != 0)
+		left = p->cost < p->costs ? (double)(p->costs - p->cost) / per_s : 0;
+	else
+		left = p->done < p->total ? (double)(p->total - p->done) / per_s : 0;
+	return left < LEFT_MAX_S ? left : 0;
+}
+
 /* bytes for people, or a number of paths */
 static const char *
 quantity(const struct tool_progress *p, uint64_t n, char out[32])
@@ -70,10 +93,10 @@ amount(const struct tool_progress *p, bool whole, char *out, size_t cap)
 	char a[32], b[32];
 
 	if (p->slow && p->total != 0 && !whole)
-		return snprintf(out, cap, "%s: %u %%", p->what, tool_progress_percent(p->done, p->total));
+		return snprintf(out, cap, "%s: %u %%", p->what, tool_progress_share(p));
 	if (p->total == 0 || whole)
 		return snprintf(out, cap, "%s: %s%s", p->what, quantity(p, p->total == 0 ? p->done : p->total, a), unit);
-	return snprintf(out, cap, "%s: %u %% (%s of %s%s)", p->what, tool_progress_percent(p->done, p->total),
+	return snprintf(out, cap, "%s: %u %% (%s of %s%s)", p->what, tool_progress_share(p),
 	    quantity(p, p->done < p->total ? p->done : p->total, a), quantity(p, p->total, b), unit);
 }
 
@@ -81,7 +104,7 @@ const char *
 tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, char out[TOOL_PROGRESS_TEXT])
 {
 	int64_t took = now_ms - p->begin_ms;
-	double per_s = p->rate.per_s, left;
+	double per_s = p->rate.per_s, left = seconds_left(p);
 	char rate[32], time[32];
 	int n;
 
@@ -96,10 +119,8 @@ tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, ch
 		n += snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", %s/s", tool_human((uint64_t)per_s, rate));
 	if (whole) {
 		snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", took %s", tool_seconds(took, time));
-	} else if (per_s >= 1 && p->done < p->total) {
-		left = (double)(p->total - p->done) / per_s;
-		if (left < LEFT_MAX_S)
-			snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", %s left", tool_seconds((int64_t)(left * 1000), time));
+	} else if (left > 0) {
+		snprintf(out + n, TOOL_PROGRESS_TEXT - (size_t)n, ", %s left", tool_seconds((int64_t)(left * 1000), time));
 	}
 	return out;
 }
@@ -107,7 +128,7 @@ tool_progress_text(const struct tool_progress *p, int64_t now_ms, bool whole, ch
 const char *
 tool_progress_json(const struct tool_progress *p, int64_t now_ms, const char *state, char out[TOOL_PROGRESS_JSON])
 {
-	double per_s = p->rate.per_s, left;
+	double per_s = p->rate.per_s, left = seconds_left(p);
 	size_t cap = TOOL_PROGRESS_JSON;
 	int n;
 
@@ -115,12 +136,11 @@ tool_progress_json(const struct tool_progress *p, int64_t now_ms, const char *st
 	n = snprintf(out, cap, "{\"done\":%" PRIu64 ",\"ms\":%" PRId64, p->total != 0 && p->done > p->total ? p->total : p->done,
 	    now_ms - p->begin_ms);
 	if (p->total != 0)
-		n += snprintf(out + n, cap - (size_t)n, ",\"percent\":%u", tool_progress_percent(p->done, p->total));
+		n += snprintf(out + n, cap - (size_t)n, ",\"percent\":%u", tool_progress_share(p));
 	n += snprintf(out + n, cap - (size_t)n, ",\"phase\":\"%s\"", p->what);
 	if (per_s >= 1 && per_s < 1e18)
 		n += snprintf(out + n, cap - (size_t)n, ",\"rate\":%" PRIu64, (uint64_t)per_s);
-	left = per_s >= 1 && p->done < p->total ? (double)(p->total - p->done) / per_s : 0;
-	if (left > 0 && left < LEFT_MAX_S)
+	if (left > 0)
 		n += snprintf(out + n, cap - (size_t)n, ",\"seconds_left\":%" PRIu64, (uint64_t)(left + 0.5));
 	n += snprintf(out + n, cap - (size_t)n, ",\"state\":\"%s\"", state);
 	if (p->total != 0)

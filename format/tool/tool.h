@@ -90,14 +90,17 @@ const char *tool_human(uint64_t bytes, char out[32]);
  */
 struct tool_rate { int64_t begin_ms, at_ms; uint64_t done; double per_s; };	/* all of it tool_rate_add's */
 struct tool_ticker;
+struct dray_progress;	/* dray/meter.h */
 struct tool_progress {
 	const char *what;
 	uint64_t done, total;		/* bytes, or paths; total 0: not known */
+	uint64_t cost, costs;		/* of them by weight (dray/meter.h); costs 0: done and total are the measure */
+	unsigned percent;		/* told already: it never goes back */
 	bool live, on, shown, paths, json;
 	bool slow;			/* a live line of few words, once a second: a serial line of 9600 baud or less */
 	int last_tenth;
 	int64_t last_ms, begin_ms;
-	struct tool_rate rate;
+	struct tool_rate rate, speed;	/* of done and cost */
 	struct tool_ticker *ticker;
 };
 void tool_progress_begin(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total);
@@ -105,6 +108,8 @@ void tool_progress_begin(struct tool_progress *p, const struct tool_common *c, c
 void tool_progress_begin_paths(struct tool_progress *p, const struct tool_common *c, const char *what, uint64_t total);
 /* fits the progress callbacks of libdray, builder and installer; @total 0: as before; thread-safe */
 void tool_progress_at(void *p, uint64_t done, uint64_t total);
+/* the same with the costs; for per cent and the time left, while bytes are told as well */
+void tool_progress_tell(void *p, const struct dray_progress *at);
 /* @whole: the phase has done its work, and tells how long it took. Nothing ever tells 100 %: more phases may follow */
 void tool_progress_end(struct tool_progress *p, bool whole);
 

@@ -46,6 +46,9 @@ const char *tool_seconds(int64_t ms, char out[32]);
 /** tool_progress_percent - at most 99: the work is not over when its last byte was read */
 unsigned tool_progress_percent(uint64_t done, uint64_t total);
 
+/** tool_progress_share - per cent of @p: of the costs where they are known; not less than was told */
+unsigned tool_progress_share(const struct tool_progress *p);
+
 /** tool_progress_json - the same as one JSON object; @state: "begins", "runs", "done" or "stopped" */
 const char *tool_progress_json(const struct tool_progress *p, int64_t now_ms, const char *state, char out[TOOL_PROGRESS_JSON]);
 

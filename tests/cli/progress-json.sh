@@ -20,12 +20,27 @@ lines() {	# lines PHASE... - of the last run: all are objects; these phases bega
 run "$DRAY" build --from old --to new --product demo --version 1.1 --counter 2 --key ops.key -o up.dray --progress=json
 need_status 0
 grep -q '"phase":"pack"' err && ok 'build tells its phases' || fail "build: $(cat err)"
+# spent - where bytes are weighed, a phase that is done has spent all that was expected; 99 is the most that is ever told
+spent() {	# PHASE...
+	for phase in "$@"; do
+		grep "\"phase\":\"$phase\".*\"state\":\"done\".*\"unit\":\"bytes\"" err >last
+		if [ -s last ] && ! grep -v '"percent":99,' last; then ok "$phase: all of it was counted"; else fail "$phase: $(cat last)"; fi
+	done
+}
+spent read compare pack write check
 cp -a old root
 run "$INSTALL" apply up.dray --root root --keyring ops.pub --progress=json --json
 want_status 0
+spent looking staging
 lines opening looking preparing staging comparing 'writing to the disk' switching 'writing to the disk' comparing finishing
 grep -q '^{"phase' out && fail 'progress is on standard output' || ok 'standard output is the document alone'
 same_tree root new
+run "$INSTALL" check --root root --progress=json
+want_status 0
+spent checking
+run "$INSTALL" verify up.dray --keyring ops.pub --progress=json
+want_status 0
+spent verify
 run "$INSTALL" rollback --root root --progress json
 want_status 0
 lines looking 'going back' 'writing to the disk' recording cleaning recording cleaning

@@ -48,7 +48,7 @@ echo text >small/file
 run "$DRAY" build -v --to small --product demo --version 1 --counter 1 -o small.dray
 need_status 0
 grep 'begins$' err >phases
-printf 'dray: %s: begins\n' read compare match pack write check >wanted
+printf 'dray: %s: begins\n' read compare match pack index write check >wanted
 want_same phases wanted
 no_text "$esc" err
 # -q: nothing at all, on a terminal too

@@ -89,6 +89,7 @@ struct scene {
 	struct build_resolved *rs;
 	struct pack_reader reader;
 	struct build_bases b;
+	uint64_t cost, costs;		/* of choosing, as told and as it was thought before */
 };
 
 static void
@@ -114,6 +115,8 @@ choose(struct scene *s, unsigned threads)
 		printf("# %s\n", e.text);
 		abort();
 	}
+	s->cost = o.cost;
+	s->costs = o.costs;
 }
 
 static void

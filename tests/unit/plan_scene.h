@@ -13,7 +13,7 @@
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
 /* a tree, a release and the plan for them */
-struct scene { char dir[64]; int root; struct pm pm; struct inst_policy policy; uint64_t max_links; struct inst_plan *p; struct dray_err e; };
+struct scene { char dir[64]; void (*progress)(void *ctx, const struct dray_progress *at); int root; struct pm pm; struct inst_policy policy; uint64_t max_links; struct inst_plan *p; struct dray_err e; };
 
 static inline void
 scene_tree(struct scene *s)
@@ -28,7 +28,7 @@ static inline int
 scene_plan(struct scene *s, unsigned threads, bool component_walk)
 {
 	struct inst_plan_opts o = { .threads = threads, .state = "var/lib/dray", .component_walk = component_walk,
-	    .policy = &s->policy, .max_links = s->max_links };
+	    .policy = &s->policy, .max_links = s->max_links, .progress = s->progress, .ctx = s };
 
 	inst_plan_free(s->p);
 	s->p = NULL;

@@ -292,6 +292,27 @@ a_copy_of_what_people_edit_does_not_count_in_slim(void)
 	build_layout_free(&layout);
 }
 
+static void
+what_choosing_costs_is_what_was_thought_before(void)
+{
+	for (unsigned threads = 1; threads <= 4; threads += 3) {
+		struct scene s;
+
+		begin(&s, 2);
+		add(s.from[0], "usr/a", noise(50000, 1), 50000);
+		add(s.from[0], "usr/b", noise(700, 2), 700);
+		add(s.from[1], "usr/a", noise(5000000, 3), 5000000);
+		add(s.to, "usr/a", noise(50000, 4), 50000);
+		add(s.to, "usr/b", noise(700, 2), 700);
+		add(s.to, "usr/c", noise(5000000, 5), 5000000);
+		add(s.to, "usr/d", noise(1, 6), 1);
+		choose(&s, threads);
+		CHECK(s.costs > 0);
+		CHECK_EQ(s.cost, s.costs);
+		end(&s);
+	}
+}
+
 int
 main(void)
 {
@@ -310,6 +331,7 @@ main(void)
 	RUN(a_delta_that_saves_next_to_nothing_is_none);
 	RUN(slim_leaves_out_full_copies_and_complete_does_not);
 	RUN(a_copy_of_what_people_edit_does_not_count_in_slim);
+	RUN(what_choosing_costs_is_what_was_thought_before);
 	rmdir(scratch);
 	return test_done();
 }

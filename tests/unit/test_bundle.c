@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "dray/bundle.h"
+#include "dray/meter.h"
 #include "dray/trust.h"
 
 #include "mini.h"
@@ -232,18 +233,21 @@ stop_soon(void)
 	return atomic_fetch_add(&asked, 1) >= 1;
 }
 
-static _Atomic uint64_t told, of;
+static _Atomic uint64_t told, of, spent, costs;
 
 /* called by the reader and by the workers, and the last call need not be the one that tells most */
 static void
-tell(void *ctx, uint64_t done, uint64_t total)
+tell(void *ctx, const struct dray_progress *at)
 {
-	uint64_t most = told;
+	uint64_t most = told, done = at->done;
 
 	(void)ctx;
 	while (most < done && !atomic_compare_exchange_weak(&told, &most, done))
 		;
-	of = total;
+	for (most = spent; most < at->cost && !atomic_compare_exchange_weak(&spent, &most, at->cost);)
+		;
+	of = at->total;
+	costs = at->costs;
 }
 
 static void
@@ -260,11 +264,14 @@ a_check_tells_its_bytes_and_can_be_stopped(void)
 	CHECK_EQ(dray_bundle_check(b, &c, &e), 0);
 	CHECK_EQ(of, m.len);
 	CHECK_EQ(told, m.len - 1024);	/* all but the end mark */
+	CHECK_EQ(spent, costs);
 	/* what is unpacked counts too */
 	c.deep = true;
 	CHECK_EQ(dray_bundle_check(b, &c, &e), 0);
 	CHECK(of > m.len);
 	CHECK_EQ(told, of - 1024);
+	CHECK(spent > told);
+	CHECK_EQ(spent, costs);
 	/* before the second frame */
 	told = 0;
 	c.stop = stop_soon;

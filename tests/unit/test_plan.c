@@ -4,6 +4,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <stdatomic.h>
+
+#include "dray/meter.h"
+
 #include "tests/unit/plan_scene.h"
 
 static int
@@ -366,6 +370,41 @@ a_symlink_for_a_directory_is_one_conflict(void)
 	scene_end(&s);
 }
 
+static _Atomic uint64_t spent, costs;
+
+static void
+spend(void *ctx, const struct dray_progress *at)
+{
+	uint64_t most = spent;
+
+	(void)ctx;
+	while (most < at->cost && !atomic_compare_exchange_weak(&spent, &most, at->cost))
+		;
+	costs = at->costs;
+}
+
+/* as they were thought, edited, gone, or another kind */
+static void
+looking_costs_what_was_thought_before(void)
+{
+	static const struct pm_row rows[] = { { "a", "f,old", "f,new", NULL }, { "b", "f,old", "f,newer", NULL },
+		{ "c", "f,older", "f,new", NULL }, { "d", "d", "d", NULL }, { "d/f", "f,old", NULL, NULL },
+		{ "e", "f,one", "f,two", NULL }, { "l", "l,old", "l,new", NULL } };
+	struct scene s;
+
+	scene_old(&s, rows, N(rows));
+	CHECK_EQ(unlinkat(s.root, "b", 0), 0);
+	CHECK_EQ(unlinkat(s.root, "c", 0), 0);
+	CHECK_EQ(mkdirat(s.root, "c", 0755), 0);
+	CHECK_EQ(unlinkat(s.root, "e", 0), 0);
+	CHECK_EQ(symlinkat("elsewhere", s.root, "e"), 0);
+	s.progress = spend;
+	CHECK_EQ(scene_plan(&s, 2, false), 0);
+	CHECK(costs >= 6 * (uint64_t)DRAY_COST_FILE);
+	CHECK_EQ(spent, costs);
+	scene_end(&s);
+}
+
 int
 main(void)
 {
@@ -380,5 +419,6 @@ main(void)
 	RUN(a_directory_gives_way_with_all_it_holds_when_told_so);
 	RUN(strict_leaves_no_local_edit_in_place);
 	RUN(a_symlink_for_a_directory_is_one_conflict);
+	RUN(looking_costs_what_was_thought_before);
 	return test_done();
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dray/meter.h"
 #include "format/tool/tool_in.h"
 
 #include "catch.h"
@@ -136,6 +137,66 @@ paths_are_counted_without_a_unit(void)
 	CHECK_STR(tool_progress_text(&p, 2500, false, text), "switching: 12 paths");
 }
 
+static size_t
+count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)) != NULL; text++)
+		n++;
+	return n;
+}
+
+/* half of the bytes are a tenth of the work: per cent and the time left are of work, amounts and rate of bytes */
+static void
+per_cent_are_of_costs_where_they_are_known(void)
+{
+	struct tool_progress p = { .what = "staging", .done = 1500, .total = 3000, .rate = { .per_s = 1000 }, .cost = 10,
+		.costs = 100, .speed = { .per_s = 5 } };
+	char text[TOOL_PROGRESS_TEXT], json[TOOL_PROGRESS_JSON];
+
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "staging: 10 % (1.5 kB of 3.0 kB), 1.0 kB/s, 18 s left");
+	CHECK_STR(tool_progress_json(&p, 2500, "runs", json), "{\"done\":1500,\"ms\":2500,\"percent\":10,\"phase\":\"staging\","
+	    "\"rate\":1000,\"seconds_left\":18,\"state\":\"runs\",\"total\":3000,\"unit\":\"bytes\"}");
+	p.slow = true;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "staging: 10 %, 18 s left");
+	p.slow = false;
+	/* all bytes, but not all work; all work is 99 until the end says otherwise */
+	p.done = 3000;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "staging: 10 % (3.0 kB of 3.0 kB), 1.0 kB/s, 18 s left");
+	p.cost = 100;
+	CHECK_STR(tool_progress_text(&p, 2500, false, text), "staging: 99 % (3.0 kB of 3.0 kB), 1.0 kB/s");
+	p.cost = 101;
+	CHECK_EQ(tool_progress_share(&p), 99);
+}
+
+static void
+per_cent_never_go_back(void)
+{
+	struct tool_common c = { .jobs = 1 };
+	struct tool_progress p;
+	unsigned least = 0;
+
+	tool_clock = fake;
+	catch_begin();
+	tool_progress_begin(&p, &c, "staging", 0);
+	/* half-way, what is still to be done turns out to be more, and then less */
+	for (uint64_t i = 0; i <= 400; i++, clock_ms += 10) {
+		tool_progress_tell(&p, &(struct dray_progress){ .done = i, .total = 400, .cost = i,
+		    .costs = i < 200 ? 250 : i < 300 ? 4000 : 400 });
+		CHECK(tool_progress_share(&p) >= least);
+		CHECK(tool_progress_share(&p) <= 99);
+		least = tool_progress_share(&p);
+		if (i == 250)
+			CHECK_EQ(least, 79);	/* of 199 of 250 */
+	}
+	tool_progress_end(&p, true);
+	catch_end();
+	CHECK_EQ(least, 99);
+	CHECK_EQ(p.cost, p.costs);
+	CHECK_EQ(count(err, "100 %"), 0);
+}
+
 /* phase of 2000 bytes that takes 20 s */
 static void
 play(struct tool_progress *p, const struct tool_common *c, bool live, bool whole)
@@ -149,16 +210,6 @@ play(struct tool_progress *p, const struct tool_common *c, bool live, bool whole
 		tool_progress_at(p, i, 2000);
 	tool_progress_end(p, whole);
 	catch_end();
-}
-
-static size_t
-count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	for (; (text = strstr(text, what)) != NULL; text++)
-		n++;
-	return n;
 }
 
 static void
@@ -380,6 +431,8 @@ main(void)
 	RUN(the_rate_is_the_mean_at_first_and_follows_later);
 	RUN(the_line_tells_bytes_rate_and_time_left);
 	RUN(paths_are_counted_without_a_unit);
+	RUN(per_cent_are_of_costs_where_they_are_known);
+	RUN(per_cent_never_go_back);
 	RUN(a_short_run_shows_no_progress);
 	RUN(without_a_terminal_each_tenth_gets_a_line);
 	RUN(without_a_terminal_a_slow_phase_gets_a_line_in_30_seconds);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "builder/release.h"
+#include "dray/meter.h"
 #include "scratch.h"
 #include "test.h"
 
@@ -148,11 +149,14 @@ nothing(void)
 }
 
 static void (*act)(void);
+static struct dray_progress last;	/* one thread tells */
 
 static void
-once(void *ctx, uint64_t done, uint64_t total)
+once(void *ctx, const struct dray_progress *at)
 {
-	(void)ctx, (void)done, (void)total;
+	(void)ctx;
+	CHECK(at->cost >= last.cost && at->done >= last.done && at->cost <= at->costs && at->done <= at->total);
+	last = *at;
 	if (act != NULL)
 		act();
 	act = NULL;
@@ -171,11 +175,17 @@ scan(void (*change)(void), const char *want)
 	put("t/b", 10);
 	put("t/d/f", 10);
 	act = change;
+	last = (struct dray_progress){ .done = 0 };
 	dray_err_clear(&e);
 	if (build_release_new("t", 1, &r, &e) != 0)
 		abort();
 	if (want == NULL) {
 		CHECK_EQ(build_scan_dir("t", &o, r, &e), 0);
+		/* the parts are the whole, and all of it is told */
+		CHECK_EQ(last.total, LARGE + 20);
+		CHECK_EQ(last.done, last.total);
+		CHECK_EQ(last.costs, dray_cost_file(LARGE) + 2 * dray_cost_file(10));
+		CHECK_EQ(last.cost, last.costs);
 	} else {
 		CHECK_EQ(build_scan_dir("t", &o, r, &e), -1);
 		CHECK_EQ(e.code, DRAY_E_IO);
