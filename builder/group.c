@@ -10,6 +10,7 @@
 #include "builder/pack_plan.h"
 #include "dray/descriptor.h"
 #include "dray/frame.h"
+#include "dray/meter.h"
 #include "dray/pool.h"
 
 #define HUGE_BYTES (UINT64_C(256) * 1024u * 1024u)	/* of a content and its base together */
@@ -233,16 +234,20 @@ map_item(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 static int
 map_items(struct planner *k, struct dray_err *e)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, costs = 0, base;
 	int rc = 0;
 
 	for (size_t i = 0; i < k->n; i++) {
 		const struct item *it = &k->items[i];
 
-		if (it->mapped)
-			bytes += it->c->size + k->rs->contents[it->base].size * (is_huge(k, it) ? 2 : 1);
+		if (!it->mapped)
+			continue;
+		base = k->rs->contents[it->base].size * (is_huge(k, it) ? 2 : 1);
+		bytes += it->c->size + base;
+		costs += it->c->size * DRAY_COST_PIECE + base * DRAY_COST_LEARN;
 	}
 	build_work_begin(k->work, "match", bytes);
+	build_work_costs(k->work, costs);
 	for (size_t i = 0; rc == 0 && i < k->n; i++) {
 		struct item *it = &k->items[i];
 

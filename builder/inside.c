@@ -73,7 +73,8 @@ look(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct build_content *c = &f->rs->contents[f->list[i]];
 	size_t len = (size_t)c->size, got;
 
-	if (need(w, e) != 0 || build_pack_read(f->r, w->h, f->list[i], f->bases, 0, len, w->gz, e) != 0)
+	/* one under way counts half */
+	if (build_work_spend(f->o, 0, len / 2, e) != 0 || need(w, e) != 0 || build_pack_read(f->r, w->h, f->list[i], f->bases, 0, len, w->gz, e) != 0)
 		return -1;
 	if (dray_gunzip(w->g, w->gz, len, w->raw, PACK_REF_MAX, &got) && c->size <= DRAY_GZIP_BOUND(got)) {
 		if (!f->bases && (c->wrap = (uint8_t)dray_gzip_prove(w->d, w->raw, got, w->gz, len)) != DRAY_DEFLATE_NONE)
@@ -81,7 +82,7 @@ look(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 		if (f->bases || c->wrap != DRAY_DEFLATE_NONE)
 			c->inside = (uint32_t)got;
 	}
-	return build_work_step(f->o, len, e);
+	return build_work_spend(f->o, len, len - len / 2, e);
 }
 
 /* one round; *any: there is something to look into */
@@ -105,6 +106,7 @@ search(struct finder *f, bool bases, bool *any, struct dray_err *e)
 	if (f->n == 0)
 		return 0;
 	build_work_begin(f->o, "gzip", bytes);
+	build_work_costs(f->o, bytes);
 	return build_work_end(f->o, dray_parallel(f->o->threads, f->n, 1, look, f, e));
 }
 

@@ -10,6 +10,7 @@
 #include "builder/match_index.h"
 #include "builder/pack_plan.h"
 #include "dray/descriptor.h"
+#include "dray/meter.h"
 #include "dray/pool.h"
 
 #define FEATURES (2u * 1024u * 1024u)		/* of the base, about: 8 bytes each */
@@ -56,7 +57,7 @@ take_base(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err 
 {
 	struct map_worker *w = ctx;
 
-	if (build_work_step(w->m->work, len, e) != 0)
+	if (build_work_spend(w->m->work, len, len * DRAY_COST_LEARN, e) != 0)
 		return -1;
 	if (w->to == NULL)
 		return 0;
@@ -79,7 +80,7 @@ take_piece(void *ctx, const uint8_t *p, size_t len, uint64_t at, struct dray_err
 	struct map_worker *w = ctx;
 
 	(void)at;
-	if (build_work_step(w->m->work, len, e) != 0)
+	if (build_work_spend(w->m->work, len, len * DRAY_COST_PIECE, e) != 0)
 		return -1;
 	return build_match_roll_add(&w->roll, p, len, UINT64_MAX, &w->piece, e);
 }

@@ -281,6 +281,9 @@ build_scan_dir(const char *path, const struct build_scan_opts *o, struct build_r
 			s.meter.total += r->v[i].size;
 			s.meter.costs += dray_cost_file(r->v[i].size);
 		}
+	/* listing is over, and took its part */
+	s.meter.costs += r->n * DRAY_COST_LIST;
+	dray_meter_add(&s.meter, 0, r->n * DRAY_COST_LIST);
 	if (dray_parallel(s.threads, r->n, 8, hash_one, &s, e) != 0)
 		goto out;
 	if (copy_links(r, e) != 0 || gather_notices(&s, e) != 0)

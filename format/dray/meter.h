@@ -35,6 +35,7 @@ void dray_meter_add(struct dray_meter *m, uint64_t bytes, uint64_t cost);
  */
 enum {
 	DRAY_COST_FILE = 22000000,	/* a path that is looked at, opened and closed */
+	DRAY_COST_LIST = 11000000,	/* a path that is listed, before anything is read */
 	DRAY_COST_MAKE = 70000000,	/* an object that is made in its slot */
 	DRAY_COST_OP = 12000000,	/* a staged object that is looked at once more */
 	DRAY_COST_HASH = 900,		/* a byte that is read and hashed */
@@ -45,9 +46,10 @@ enum {
 	DRAY_COST_INFLATE = 4600,	/* a byte of the inside of a .gz of a base */
 	DRAY_COST_DEFLATE = 62000,	/* a byte of the inside of a .gz made again */
 	DRAY_COST_LEARN = 4600,		/* builder: a byte whose features are looked for */
-	DRAY_COST_SORT = 5000,		/* a byte of all that was learned, to sort its features */
-	DRAY_COST_FIND = 27,		/* a byte of new content, for each MiB that was learned: caches miss */
-	DRAY_COST_FIND_MAX = 45000,
+	DRAY_COST_PIECE = 14000,	/* a byte of a large content, whose features are looked for in one base */
+	DRAY_COST_SORT = 2500,		/* a byte of all that was learned, to sort its features */
+	DRAY_COST_FIND = 8,		/* a byte of new content, for each MiB that was learned: caches miss */
+	DRAY_COST_FIND_MAX = 20000,
 };
 
 /** dray_cost_file - a file is opened, read and hashed */

@@ -157,6 +157,8 @@ once(void *ctx, const struct dray_progress *at)
 	(void)ctx;
 	CHECK(at->cost >= last.cost && at->done >= last.done && at->cost <= at->costs && at->done <= at->total);
 	last = *at;
+	if (at->done == 0)	/* the tree is listed, and nothing read */
+		return;
 	if (act != NULL)
 		act();
 	act = NULL;
@@ -184,7 +186,7 @@ scan(void (*change)(void), const char *want)
 		/* the parts are the whole, and all of it is told */
 		CHECK_EQ(last.total, LARGE + 20);
 		CHECK_EQ(last.done, last.total);
-		CHECK_EQ(last.costs, dray_cost_file(LARGE) + 2 * dray_cost_file(10));
+		CHECK_EQ(last.costs, dray_cost_file(LARGE) + 2 * dray_cost_file(10) + 4 * DRAY_COST_LIST);
 		CHECK_EQ(last.cost, last.costs);
 	} else {
 		CHECK_EQ(build_scan_dir("t", &o, r, &e), -1);
