@@ -155,9 +155,12 @@ pm_index(struct pm_make *m, const struct pm_row *rows, size_t n, unsigned bases,
 	return dray_iw_finish(m->w, 3, 1, dir, dir_len, chunks, chunks_len, e);
 }
 
-/* a bundle without blocks: signature slot, descriptor and index, known by its id */
+struct pm_note { const char *name; const void *p; size_t len; };	/* "notes/...", in order of names */
+
+/* a bundle without blocks: signature slot, descriptor, index and notes, known by its id */
 static inline int
-pm_lay_out(struct pm *pm, struct dray_desc *d, const void *dir, const void *chunks, uint64_t blocks, struct dray_err *e)
+pm_lay_out(struct pm *pm, struct dray_desc *d, const void *dir, const void *chunks, uint64_t blocks, const struct pm_note *notes,
+    size_t n_notes, struct dray_err *e)
 {
 	struct mini m = { .len = 0 };
 	char *json = NULL, text[DRAY_SLOT_TEXT_MAX + 1];
@@ -178,6 +181,9 @@ pm_lay_out(struct pm *pm, struct dray_desc *d, const void *dir, const void *chun
 	    mini_put(&m, "index/00", dir, (size_t)d->members[1].size, e) != 0 ||
 	    mini_put(&m, "index/01", chunks, (size_t)d->members[2].size, e) != 0)
 		goto out;
+	for (size_t i = 0; i < n_notes; i++)
+		if (mini_put(&m, notes[i].name, notes[i].p, notes[i].len, e) != 0)
+			goto out;
 	pm->fd = mini_fd(m.p, m.len);
 	rc = dray_bundle_open(pm->fd, &(struct dray_bundle_opts){ .head_only = true, .expect_id = id, .threads = 1 },
 	    &pm->b, e);
@@ -232,7 +238,7 @@ pm_open(struct pm *pm, const struct pm_row *rows, size_t n, unsigned bases, bool
 	mini_member(d, "README.txt", "read me\n", 8);
 	mini_member(d, "index/00", dir, dir_len);
 	mini_member(d, "index/01", chunks, chunks_len);
-	rc = pm_lay_out(pm, d, dir, chunks, d->blocks * 1024, e);
+	rc = pm_lay_out(pm, d, dir, chunks, d->blocks * 1024, NULL, 0, e);
 out:
 	dray_iw_free(m.w);
 	dray_desc_free(d);
