@@ -325,6 +325,17 @@ parse(struct dray_policy *p, const char *text, size_t len, struct dray_err *e)
 	return rc;
 }
 
+/* no more rules than this: each begins a line, or an object of JSON */
+static size_t
+rules_at_most(const char *text, size_t len)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < len && n < DRAY_POLICY_MAX_RULES; i++)
+		n += text[i] == '\n' || text[i] == '{';
+	return n;
+}
+
 int
 dray_policy_parse(const char *text, size_t len, struct dray_policy *out, struct dray_err *e)
 {
@@ -337,7 +348,7 @@ dray_policy_parse(const char *text, size_t len, struct dray_policy *out, struct 
 		first++;
 	out->json = first < len && text[first] == '{';
 	out->text = malloc(len + 1);
-	out->v = calloc(DRAY_POLICY_MAX_RULES, sizeof(*out->v));
+	out->v = calloc(rules_at_most(text, len), sizeof(*out->v));
 	if (out->text == NULL || out->v == NULL) {
 		dray_policy_free(out);
 		return dray_fail(e, DRAY_E_IO, "out of memory");
