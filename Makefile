@@ -1,11 +1,12 @@
 # dray: one GNU Makefile, no recursion into folders. `make help` lists what there is to do.
-# CC, CFLAGS, LDFLAGS, OUT, SAN, J, V, T, SECS, PREFIX, DESTDIR are the user's.
+# CC, CFLAGS, LDFLAGS, OUT, SAN, J, V, T, SECS, RUNS, PREFIX, DESTDIR are the user's.
 SAN ?=
 # each kind of build has its own folder
 OUT ?= $(if $(findstring thread,$(SAN)),out-tsan,$(if $(SAN),out-asan,$(if $(NOFAST),out-nofast,out)))
 J ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 SECS ?= 60
+RUNS ?= 0
 VERSION := 0.1.0
 
 ifeq ($(origin CC),default)
@@ -251,7 +252,7 @@ demo:
 fuzz:
 	@tools/setup.sh build fuzz
 	@$(again) CC=clang SAN=fuzzer,address,undefined OUT=out-fuzz fuzz-programs
-	@OUT=out-fuzz tests/fuzz/run.sh $(SECS) $(F)
+	@OUT=out-fuzz RUNS=$(RUNS) tests/fuzz/run.sh $(SECS) $(F)
 
 fuzz-programs: $(FUZZ)
 
@@ -325,7 +326,7 @@ help:
 	@echo 'make fault               every system call of the installer that can fail does'
 	@echo 'make hostile [T=part]    more than a thousand bundles of bad will against the installer'
 	@echo 'make proof               crash, powercut, fault, hostile and fuzz in full, results kept in $(OUT)/proof (hours)'
-	@echo 'make fuzz [SECS=60]      fuzz each parser for so long'
+	@echo 'make fuzz [SECS=60]      fuzz each parser for so long; RUNS=N: round after round, until there are N executions'
 	@echo 'make coverage            how much of format/ the unit tests and the fuzz corpora reach'
 	@echo 'make bench               the figures that the texts quote, without other programs'
 	@echo 'make bench-size TREES=DIR, bench-build, bench-apply, bench-plan, bench-scale'

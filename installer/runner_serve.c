@@ -92,9 +92,13 @@ inst_runner_serve(int asks, int answers, int rootfd, const struct inst_runner_op
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
 		signal(deaf[i], SIG_IGN);
 	while (ok && dray_read_whole(asks, &q, sizeof(q)) && q.len <= INST_ALLOWED_BYTES) {
-		if ((text = malloc((size_t)q.len + 1)) == NULL || !dray_read_whole(asks, text, q.len))
+		if ((text = malloc((size_t)q.len + 1)) == NULL)
 			break;
 		text[q.len] = '\0';
+		if (!dray_read_whole(asks, text, q.len)) {
+			free(text);
+			break;
+		}
 		switch (q.what) {
 		case INST_ASK_ALLOW:
 			/* those of the site are known from before */

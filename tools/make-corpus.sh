@@ -1,6 +1,7 @@
 #!/bin/sh
-# make-corpus.sh - seeds of the fuzz targets for container, slot, descriptor, keyring and evidence, made by the programs
-#   OUT=out tools/make-corpus.sh       (writes tests/fuzz/corpus/{container,slot,descriptor,keyring,evidence})
+# make-corpus.sh - seeds of the fuzz targets for what programs make: bundles, keyrings, records, journals, archives
+#   OUT=out tools/make-corpus.sh       (writes tests/fuzz/corpus/{container,slot,descriptor,keyring,evidence,export,journal,
+#                                       archive,gunzip})
 # Run it after a change of the format. Inputs that once crashed something are put beside them by hand as bad-*.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -15,7 +16,7 @@ T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 cd "$T"
 export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=1700000000
-for t in container slot descriptor keyring evidence; do
+for t in container slot descriptor keyring evidence export journal archive gunzip; do
 	mkdir -p "$C/$t"
 	rm -f "$C/$t"/good-* "$C/$t"/odd-*
 done
@@ -78,5 +79,44 @@ E=old/var/lib/dray/evidence
 for n in 1 2; do
 	{ printf R; cat $E/00000$n.json; } >"$C/evidence/good-record-$n"
 done
+
+# an export as it stands, and its members with NULs between
+"$OUT/dray-install" status -q --root old --export machine.export >/dev/null
+{ printf '\0'; cat machine.export; } >"$C/export/good-file"
+mkdir export
+tar -xf machine.export -C export
+{
+	printf '\001'
+	cat export/dray-evidence.json
+	for f in export/evidence/*.json; do
+		printf '\0'
+		cat "$f"
+		printf '\0'
+		[ ! -f "${f%.json}.paths" ] || cat "${f%.json}.paths"
+	done
+} >"$C/export/good-members"
+
+# two bytes length of the log (twice it, and 1: sums are put right), two of the list of file systems, log, list, plan
+"$OUT/dray-install" apply -q plain.dray --root old --keyring "$K/test-b.pub" --allow-test-keys
+n=$(ls old/var/lib/dray/tx | tail -n 1)
+tx=old/var/lib/dray/tx/$n
+le16() {
+	printf "\\$(printf %03o $(($1 % 256)))\\$(printf %03o $(($1 / 256)))"
+}
+for how in 0 1; do
+	{ le16 $(($(wc -c <"$tx/log") * 2 + how)); le16 0; cat "$tx/log" "$tx/plan"; } >"$C/journal/good-$how"
+done
+{ le16 $(($(wc -c <"$tx/log") * 2 + 1)); le16 24; cat "$tx/log"; printf '0123456789abcdef\006\000var/db'; cat "$tx/plan"; } >"$C/journal/odd-sites"
+
+for f in ustar pax gnu; do
+	tar -C new --format=$f -cf "$C/archive/good-$f" --sort=name --mtime=@1700000000 .
+done
+(cd new && zip -Xqr "$C/archive/good-zip" d f && mv "$C/archive/good-zip.zip" "$C/archive/good-zip")
+gzip -9nc "$C/archive/good-ustar" >"$C/archive/good-gzip"
+zstd -q -c "$C/archive/good-pax" >"$C/archive/good-zstd"
+xz -c "$C/archive/good-pax" >"$C/archive/good-xz"
+gzip -9nc dray.json >"$C/gunzip/good-text"
+{ gzip -9nc dray.json; gzip -9nc dray.json; } >"$C/gunzip/odd-two"
+head -c 100 "$C/gunzip/good-text" >"$C/gunzip/odd-cut"
 chmod 644 "$C"/*/*
 du -sh "$C"
