@@ -57,11 +57,12 @@ done
 while [ $round = 0 ] || { [ $total -lt "$RUNS" ] && [ $ran -gt 0 ]; }; do
 	ran=0 round=$((round + 1))
 	for name in $names; do
-		left=-1
-		[ "$RUNS" = 0 ] || left=$((SHARE - $(count "$name")))
-		if [ $left = 0 ] || [ $left -lt -1 ] || [ -f "$counts/$name.bad" ]; then
-			continue
+		left=-1		# no bound
+		if [ "$RUNS" != 0 ]; then
+			left=$((SHARE - $(count "$name")))
+			[ $left -gt 0 ] || continue
 		fi
+		[ ! -f "$counts/$name.bad" ] || continue
 		fuzz "$name" $left
 		ran=$((ran + 1))
 	done
