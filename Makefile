@@ -54,7 +54,8 @@ TOOL_C := $(sort $(wildcard format/tool/*.c))
 BUILDER_C := $(sort $(wildcard builder/*.c))
 INSTALLER_C := $(sort $(filter-out installer/no_network.c,$(wildcard installer/*.c)))
 UNIT_C := $(sort $(wildcard tests/unit/test_*.c))
-FUZZ_C := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+# two of them make system calls of Linux by number
+FUZZ_C := $(sort $(filter-out $(if $(filter Linux,$(OS)),,tests/fuzz/fuzz_plan.c tests/fuzz/fuzz_runner.c),$(wildcard tests/fuzz/fuzz_*.c)))
 HOSTILE_C := $(sort $(wildcard tools/hostile/*.c))
 BENCH_C := $(sort $(wildcard tests/bench/bench_*.c))
 
