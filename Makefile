@@ -230,16 +230,22 @@ threads:
 	@$(again) all
 	@OUT=$(OUT) tests/threads/threads.sh
 
+surprise:
+	@tools/setup.sh build test
+	@$(again) all $(KILLAT) $(OUT)/peak
+	@$(run) tests/surprise/surprise.sh full
+
 hostile:
 	@tools/setup.sh build test
-	@$(again) all $(OUT)/hostile
+	@$(again) all $(OUT)/hostile $(OUT)/peak
 	@rm -rf $(OUT)/hostile-work
+	@[ -n "$(T)$(SAN)" ] || OUT=$(OUT) tests/hostile/many.sh all || [ $$? = 77 ]
 	@$(OUT)/hostile run tools/hostile/cases $(OUT)/dray-install $(OUT)/hostile-work $(T)
 
 # all campaigns in full, hours; their words and numbers are kept
 proof:
 	@mkdir -p $(OUT)/proof
-	@rc=0; for c in crash powercut fault hostile threads fuzz; do \
+	@rc=0; for c in crash powercut fault hostile surprise threads fuzz; do \
 	    f=$(OUT)/proof/$$(date -u +%Y-%m-%dT%H%M%SZ)-$$c.txt; \
 	    { git log -1 --format='commit %H'; sha256sum $(OUT)/dray-install; } >$$f 2>/dev/null; \
 	    if $(MAKE) --no-print-directory $$c >>$$f 2>&1; then r=passed; else r=FAILED rc=1; fi; \
@@ -331,8 +337,9 @@ help:
 	@echo 'make powercut            what a disk may hold after a power cut, on ext4, xfs and btrfs, and the next run'
 	@echo 'make fault               every system call of the installer that can fail does'
 	@echo 'make hostile [T=part]    more than a thousand bundles of bad will against the installer'
+	@echo 'make surprise            every command under strace: no socket, nothing written elsewhere; what each holds'
 	@echo 'make threads             1, 2, 8 and 64 threads give one bundle, one plan and one tree, for 50 pairs of trees'
-	@echo 'make proof               crash, powercut, fault, hostile, threads and fuzz in full, results kept in $(OUT)/proof (hours)'
+	@echo 'make proof               crash, powercut, fault, hostile, surprise, threads, fuzz in full, results kept in $(OUT)/proof (hours)'
 	@echo 'make fuzz [SECS=60]      fuzz each parser for so long; RUNS=N: round after round, until there are N executions'
 	@echo 'make coverage            how much of format/ the unit tests and the fuzz corpora reach'
 	@echo 'make bench               the figures that the texts quote, without other programs'
@@ -346,6 +353,6 @@ help:
 	@echo 'SAN=address,undefined or SAN=thread, NOFAST=1, OUT=, J=, V=1 change the build'
 
 force:
-.PHONY: all test test-programs threads hostile crash powercut fault proof dist deb lint demo fuzz fuzz-programs coverage bench bench-size bench-build bench-apply bench-plan bench-scale bench-programs vm repro setup install clean help force
+.PHONY: all test test-programs threads hostile crash powercut fault surprise proof dist deb lint demo fuzz fuzz-programs coverage bench bench-size bench-build bench-apply bench-plan bench-scale bench-programs vm repro setup install clean help force
 .SECONDARY:
 -include $(shell find $(addprefix $(OUT)/,format builder installer tests tools) -name '*.d' -type f 2>/dev/null)

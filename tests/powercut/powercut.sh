@@ -2,22 +2,24 @@
 # powercut.sh - what a disk may hold after the power went, at many moments of an upgrade, and what the next run makes of it
 #   powercut.sh short               8 images of ext4, 3 without barriers                 (part of make test)
 #   powercut.sh full                ext4, xfs and btrfs                                  (make powercut)
-#       IMAGES="ext4:1000 xfs:300 btrfs:300" says how many; the result is kept in $OUT/powercut
+#       IMAGES="ext4:1000 xfs:300 btrfs:300" says how many, WAYS="apply forget" which; the result is kept in $OUT/powercut
 #
 # A recording: a file system on a loop device on a file whose every write and flush is logged (flog.c). In it: apply, resume of a
-# switch that was killed, rollback, or one phase of an upgrade. In every second recording the file system is told to write
+# switch that was killed, rollback, one phase of an upgrade, or forget. In every second recording the file system is told to write
 # (sync -f) all the time while the switch goes on, so that the disk meets many states in the middle of it.
 #
 # An image: the log up to some record, most of them between the records COMMIT and DONE (or UNDO and UNDONE) of the journal; in every
 # second one a random half of what was written after the last flush is lost. It is mounted (the file system replays its journal),
 # the next run comes (`resume`, every third time the same command again), and the tree must be exactly as before or exactly as
 # after; after a cut behind the end of the command: as after. The evidence must be whole, nothing pending, and fsck find nothing.
+# After forget the way back must be there as a whole, or gone.
 #
 # Negative control: the same upgrade with syncfs and fsync doing nothing must fail in that judgement, or the campaign sees nothing.
 export NAME=powercut
 . "$(dirname "$0")/../crash/common.sh"
 
 mode=${1:-short}
+WAYS=${WAYS:-apply rollback resume phase forget}
 case $mode in
 short) IMAGES=ext4:8 per=8 control=3 ;;
 full) IMAGES=${IMAGES:-ext4:1000 xfs:300 btrfs:300} per=${PER:-25} control=${CONTROL:-20} ;;
@@ -92,14 +94,14 @@ way() {
 	case $1 in
 	apply | controlled) set -- apply up.dray --keyring ops.pub ;;
 	resume) set -- resume ;;
-	rollback) set -- rollback ;;
+	rollback | forget) set -- "$1" ;;
 	phase) set -- apply phased.dray --keyring ops.pub --phase world ;;
 	esac
 	echo "$* --root $M/t"
 }
 before() {
 	case $1 in
-	rollback) echo cases/new ;;
+	rollback | forget) echo cases/new ;;
 	phase) echo phases/mid1 ;;
 	*) echo cases/old ;;
 	esac
@@ -115,6 +117,7 @@ after() {
 marks() {
 	case $1 in
 	rollback) echo 444c4f470400000004000000 444c4f470500000005000000 ;;
+	forget) echo 444c4f470400000006000000 00 ;;	# the log goes with the rest
 	resume) echo 00 444c4f470200000002000000 ;;	# its COMMIT is older than the recording
 	phase) echo 444c4f470300000001000000 444c4f470400000002000000 ;;
 	*) echo 444c4f470100000001000000 444c4f470200000002000000 ;;
@@ -131,7 +134,7 @@ image() {
 	*) old_target cases "$M/t" ;;
 	esac
 	case $2 in
-	rollback) run log apply up.dray --keyring ops.pub --root "$M/t" || die 'apply' ;;
+	rollback | forget) run log apply up.dray --keyring ops.pub --root "$M/t" || die 'apply' ;;
 	phase) run log apply phased.dray --keyring ops.pub --root "$M/t" --phase kernel || die 'phase kernel' ;;
 	resume)	# in the middle of the switch
 		"$OUT/killat" 0 calls "$INSTALL" apply up.dray --keyring ops.pub --root "$M/t" -j1 >log 2>&1 || die 'apply'
@@ -177,8 +180,25 @@ record() {
 	"$OUT/freplay" wlog find $(marks "$2") >found
 	first=$(sed -n 1p found) last=$(sed -n 2p found) all=$(sed -n 3p found)
 	[ "$2" != resume ] || first=1
+	[ "$2" != forget ] || last=$ended
 	if [ "$first" = 0 ] || [ "$last" = 0 ]; then die "$2 on $1: the journal's records are not in the log"; fi
 	[ "$first" -lt "$last" ] || [ "$2" = controlled ] || die "$2 on $1: DONE ($last) is not behind COMMIT ($first)"
+}
+
+# way_back CUT - after forget and the run behind it: all of the way back is there and leads to the old tree, or nothing of it
+way_back() {
+	run log rollback --root "$t"
+	case $? in
+	0)
+		is "$t" cases/old || wrong="forget left a part of the way back: $(differs "$t" cases/old 2>&1 | head -n 3 | tr '\n' ' ')"
+		[ "$1" -lt "$ended" ] || wrong='the way back is there although forget had ended'
+		olds=$((olds + 1)) news=$((news - 1))
+		;;
+	*)
+		grep -q 'there is nothing to go back to' log || wrong="rollback after forget: $(tail -n 2 log | tr '\n' ' ')"
+		[ -z "$(left_behind "$t")" ] && [ -z "$(ls -A "$t/$STATE/tx")" ] || wrong="forget left behind: $(ls "$t/$STATE/tx")"
+		;;
+	esac
 }
 
 # judge FS WAY K SEED SERIAL - one image; nothing when it is right, else what is wrong
@@ -188,7 +208,7 @@ judge() {
 	t=$M/t wrong=
 	if [ "$mode" = full ] && ! is "$t" "$(after "$2")" && ! is "$t" "$(before "$2")"; then mixed=$((mixed + 1)); fi
 	# shellcheck disable=SC2046
-	if [ $(($5 % 3)) = 2 ] && [ "$2" != rollback ] && [ "$2" != controlled ]; then
+	if [ $(($5 % 3)) = 2 ] && [ "$2" != rollback ] && [ "$2" != forget ] && [ "$2" != controlled ]; then
 		run log $(way "$2")
 		made='as after'
 	else
@@ -211,6 +231,7 @@ judge() {
 		run log status --root "$t" --json || wrong="status: $(tail -n 1 log)"
 		grep -q '"pending":"none"\|"pending":"between"\|"phases_left"' log || wrong="still pending: $(cat log)"
 	fi
+	[ -n "$wrong" ] || [ "$2" != forget ] || way_back "$3"
 	release "$M" cut || die 'does not unmount'
 	if [ -z "$wrong" ] && ! fsck_of "$1" cut; then wrong="fsck: $(grep -v '^Pass' fsck.log | head -n 8 | tr '\n' ' ')"; fi
 	[ -z "$wrong" ] || echo "$wrong"
@@ -250,9 +271,9 @@ for part in $IMAGES; do
 	fs=${part%:*} want=${part#*:} n=0 round=0 olds=0 news=0 mixed=0 failed=0
 	command -v "mkfs.$fs" >/dev/null || { tell "$fs: not here, no mkfs.$fs"; continue; }
 	while [ $n -lt "$want" ]; do
-		for w in apply rollback resume phase; do
+		for w in $WAYS; do
 			[ $n -lt "$want" ] || break
-			[ "$mode" = full ] || case $w in resume | phase) continue ;; esac
+			[ "$mode" = full ] || case $w in resume | phase | forget) continue ;; esac
 			busy=busy
 			[ $((round % 2)) = 0 ] || busy=quiet
 			some=$per

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "dray/num.h"
 #include "format/index_priv.h"
 
 #include "bundle.h"
@@ -180,23 +181,37 @@ note(struct bundle *b, const char *name, const char *text)
 	b->n_notes++;
 }
 
-/* links N: so many names more for the file of hard1 and hard2, between hard2 and link */
+/* names ROW N: so many entries more behind that row, which the release adds: its path, "-" and a number, with its state */
 static void
-links(struct bundle *b, size_t n)
+names(struct bundle *b, const char *row, size_t n)
 {
-	struct bytes rows = { 0 };
+	const size_t at = hostile_number(row) + 1;
+	struct bytes *strings = &b->table[DRAY_T_STRINGS], rows = { 0 }, alts = { 0 }, path = { 0 };
+	uint8_t e[E_WIDTH];
+	uint32_t first;
 
+	memcpy(e, row_at(b, DRAY_T_ENTRIES, row), E_WIDTH);
+	bytes_put(&path, strings->p + dray_get_u32(e + E_PATH), dray_get_u16(e + E_LEN));
+	first = dray_get_u32(e + E_ALT) + dray_get_u16(e + E_ALTS);
+	dray_put_u16(e + E_LEN, (uint16_t)(path.len + 8));
+	e[E_FLAGS] = 0;
+	dray_put_u16(e + E_ALTS, 1);
 	for (size_t i = 0; i < n; i++) {
-		const size_t at = b->table[DRAY_T_STRINGS].len;
-
-		bytes_format(&b->table[DRAY_T_STRINGS], "hard3%06zu", i);
-		bytes_put(&rows, row_at(b, DRAY_T_ENTRIES, "7"), E_WIDTH);
-		for (size_t k = 0; k < 4; k++)
-			rows.p[i * E_WIDTH + E_PATH + k] = (uint8_t)(at >> 8 * k);
-		rows.p[i * E_WIDTH + E_LEN] = 11;
+		dray_put_u32(e + E_PATH, (uint32_t)bytes_put(strings, path.p, path.len));
+		bytes_format(strings, "-%07zu", i);
+		dray_put_u32(e + E_ALT, first + (uint32_t)i);
+		bytes_put(&rows, e, E_WIDTH);
+		bytes_number(&alts, DRAY_NONE, 4);
+		bytes_number(&alts, 3, 8);	/* in neither base */
 	}
-	bytes_splice(&b->table[DRAY_T_ENTRIES], (size_t)8 * E_WIDTH, 0, rows.p, rows.len);
+	for (uint8_t *p = b->table[DRAY_T_ENTRIES].p + at * E_WIDTH; p < b->table[DRAY_T_ENTRIES].p + b->table[DRAY_T_ENTRIES].len;
+	     p += E_WIDTH)
+		dray_put_u32(p + E_ALT, dray_get_u32(p + E_ALT) + (uint32_t)n);
+	bytes_splice(&b->table[DRAY_T_ENTRIES], at * E_WIDTH, 0, rows.p, rows.len);
+	bytes_splice(&b->table[DRAY_T_ALTS], (size_t)first * L_WIDTH, 0, alts.p, alts.len);
 	bytes_free(&rows);
+	bytes_free(&alts);
+	bytes_free(&path);
 }
 
 /* delta-only: content 0 has no full recipe, so that a delta which cannot be made is nobody's second choice */
@@ -283,8 +298,8 @@ bundle_bend(struct bundle *b, char *const *w, size_t n)
 		note(b, w[1], w[2]);
 	} else if (strcmp(op, "slot-size") == 0 && n == 2) {
 		b->slot = hostile_number(w[1]);
-	} else if (strcmp(op, "links") == 0 && n == 2) {
-		links(b, hostile_number(w[1]));
+	} else if (strcmp(op, "names") == 0 && n == 3) {
+		names(b, w[1], hostile_number(w[2]));
 	} else if (strcmp(op, "delta-only") == 0) {
 		delta_only(b);
 	} else if (strcmp(op, "unsigned") == 0) {

@@ -44,6 +44,8 @@ add_op(struct hostile_case *c, char *words)
 		c->root_only = true;
 	} else if (strcmp(o->w[0], "by-hand") == 0) {
 		c->by_hand = true;
+	} else if (strcmp(o->w[0], "memory") == 0 && o->n == 2) {
+		c->memory = (long)hostile_number(o->w[1]);
 	} else if (strcmp(o->w[0], "after") == 0 && o->n == 2) {
 		c->after = o->w[1];
 	} else if (++c->n_ops == OPS_MAX) {

@@ -24,7 +24,8 @@ struct hostile_case {
 	size_t n_ops;
 	bool also;		/* info, list and the JSON of all of them too */
 	bool root_only;		/* shows something only to a superuser */
-	bool by_hand;		/* run when it is named alone */
+	bool by_hand;		/* run when it is named alone; it may take longer */
+	long memory;		/* MiB that it may take; 0: what any case may */
 	const char *after;	/* a case that is applied first */
 };
 

@@ -49,13 +49,14 @@ static void
 child(const struct run *r, const char *const *argv)
 {
 	char *const env[] = { (char[]){ "LC_ALL=C" }, (char[]){ "TZ=UTC" }, (char[]){ "PATH=/usr/bin:/bin" }, NULL };
-	const struct rlimit cpu = { SECONDS, SECONDS };
+	const unsigned seconds = r->c->by_hand ? 30 * SECONDS : SECONDS;
+	const struct rlimit cpu = { seconds, seconds };
 	int null = open("/dev/null", O_RDONLY);
 
 	if (null == -1 || dup2(null, 0) == -1 || dup2(r->out, 1) == -1 || dup2(r->out, 2) == -1 ||
 	    setrlimit(RLIMIT_CPU, &cpu) != 0)
 		_exit(126);
-	alarm(2 * SECONDS);
+	alarm(2 * seconds);
 	execve(r->program, (char *const *)(uintptr_t)argv, env);
 	_exit(127);
 }
@@ -104,12 +105,12 @@ harmless(const struct bytes *s)
 static void
 common(struct run *r, const char *what)
 {
+	const long most = r->c->memory != 0 ? r->c->memory * 1024 : RSS_KIB;
 	char detail[256];
 
 	if (!harmless(&r->said))
 		finding(r, what, ": what it printed holds control characters or bytes that are no text");
-	/* a case by hand may need what its tables declare, which the format bounds */
-	if (r->rss > (r->c->by_hand ? 8 : 1) * RSS_KIB) {
+	if (r->rss > most) {
 		snprintf(detail, sizeof detail, ": %ld KiB of memory", r->rss);
 		finding(r, what, detail);
 	}
