@@ -14,14 +14,17 @@ static int
 add_one(const struct inst_front *f, uint64_t number, bool lists, struct tool_runs *r, struct dray_err *e)
 {
 	struct tool_span list = { .fd = -1 };
-	struct dray_err bad = { .code = DRAY_OK };
+	struct dray_err bad;
 	uint8_t *p = NULL;
 	size_t len;
 	int rc;
 
 	/* one that cannot be read is a problem of the evidence, and the others are told all the same */
-	if (inst_chain_read(&f->st, number, &p, &len, &bad) != 0) {
-		tool_runs_missing(r, number, bad.code == DRAY_OK ? "it is gone" : bad.text);
+	rc = inst_chain_read(&f->st, number, &p, &len, &bad);
+	if (rc == 1)
+		dray_fail(&bad, DRAY_E_FORMAT, "it is gone");
+	if (rc != 0) {
+		tool_runs_missing(r, number, &bad);
 		return 0;
 	}
 	if (lists && inst_chain_list(&f->st, number, &list.fd, &list.size, e) < 0) {

@@ -28,12 +28,13 @@ struct generation {
 	struct inst_installed from, to;
 	bool known;		/* @from and @to are */
 	bool unsynced;
+	bool partial;		/* there are more @bytes, which could not be counted */
 	uint64_t bytes;
 	struct inst_foreign parked, missing;	/* @missing: file systems it lies on that are not mounted */
 	struct inst_tx *between;	/* of one that is between phases; owned */
 };
 
-struct evidence { size_t records; bool intact; struct dray_err why; };
+struct evidence { size_t records; bool intact, unread; struct dray_err why; };
 
 struct asked {
 	bool log, restart;
@@ -41,9 +42,9 @@ struct asked {
 	const char *export;
 };
 
-/* bytes on disk of all in @dir; takes @dir. What vanishes meanwhile is not counted: it is a figure for people. */
+/* bytes on disk of all in @dir; takes @dir. What vanishes meanwhile is not there to be counted. */
 static uint64_t
-disk_use(int dir, unsigned depth)
+disk_use(int dir, unsigned depth, bool *partial)
 {
 	uint64_t sum = 0;
 	struct dirent *d;
@@ -52,20 +53,27 @@ disk_use(int dir, unsigned depth)
 	int sub;
 
 	if ((list = fdopendir(dir)) == NULL) {
+		*partial = true;
 		close(dir);
 		return 0;
 	}
-	while ((d = readdir(list)) != NULL) {
-		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
-		    fstatat(dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	for (errno = 0; (d = readdir(list)) != NULL; errno = 0) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;
+		if (fstatat(dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+			*partial |= errno != ENOENT;
+			continue;
+		}
 		sum += (uint64_t)st.st_blocks * 512 / (st.st_nlink > 0 && !S_ISDIR(st.st_mode) ? (uint64_t)st.st_nlink : 1);
 		if (!S_ISDIR(st.st_mode) || depth >= DEPTH_MAX)
 			continue;
 		sub = openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub != -1)
-			sum += disk_use(sub, depth + 1);
+			sum += disk_use(sub, depth + 1, partial);
+		else
+			*partial |= errno != ENOENT;
 	}
+	*partial |= errno != 0;
 	closedir(list);
 	return sum;
 }
@@ -103,7 +111,9 @@ read_generation(const struct inst_front *f, uint32_t number, struct generation *
 		int fd = tx->slots[i].dir == -1 ? -1 : openat(tx->slots[i].dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		if (fd != -1)
-			g->bytes += disk_use(fd, 0);
+			g->bytes += disk_use(fd, 0, &g->partial);
+		else if (tx->slots[i].dir != -1)
+			g->partial = true;
 		else if (!tx->slots[i].mounted && inst_foreign_add(&g->missing, tx->slots[i].path, tx->slots[i].len, e) != 0)
 			goto out;
 	}
@@ -147,6 +157,7 @@ look_evidence(const struct inst_front *f, struct evidence *ev, struct dray_err *
 	ev->records = r.n;
 	/* what is wrong with it is a fact to tell, no failure to look */
 	ev->intact = rc == 0 && tool_runs_end(&r, f->anchor.records, f->anchor.last, NULL, &ev->why) == 0;
+	ev->unread = rc == 0 && !ev->intact && ev->why.code == DRAY_E_IO;
 	tool_runs_free(&r);
 	return rc;
 }
@@ -165,7 +176,7 @@ json_due(const struct inst_front *f, struct dray_json *o, struct dray_err *e)
 }
 
 static int
-print_json(const struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n,
+print_json(struct inst_front *f, enum inst_pending pending, const struct generation *g, size_t n,
     const struct evidence *ev, struct dray_err *e)
 {
 	struct dray_json *o = dray_json_new_obj(), *a, *one, *parked;
@@ -182,6 +193,8 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 	one = dray_json_set_obj(o, "evidence");
 	dray_json_set_int(one, "records", (int64_t)ev->records);
 	dray_json_set_bool(one, "intact", ev->intact);
+	if (ev->unread)
+		inst_json_error(f, o, &ev->why);
 	dray_json_set_str(o, "pending", inst_pending_word(pending));
 	inst_fence_json(o);
 	if (json_due(f, o, e) != 0) {
@@ -196,6 +209,8 @@ print_json(const struct inst_front *f, enum inst_pending pending, const struct g
 		if (g[i].between != NULL)
 			inst_phase_json(g[i].between, one);
 		dray_json_set_int(one, "bytes", (int64_t)g[i].bytes);
+		if (g[i].partial)
+			dray_json_set_bool(one, "bytes_partial", true);
 		dray_json_set_bool(one, "unsynced", g[i].unsynced);
 		if (g[i].known) {
 			inst_installed_json(one, "from", &g[i].from);
@@ -246,7 +261,8 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 	if (f->anchor.lost)
 		inst_say(f, "anchor.json is gone from %s: the next upgrade is trusted anew", f->st.rel);
 	for (size_t i = 0; i < n; i++) {
-		inst_say(f, "generation %u: %s%s, %s%s", (unsigned)g[i].number, g[i].state, releases(&g[i], between, sizeof(between)),
+		inst_say(f, "generation %u: %s%s, %s%s%s", (unsigned)g[i].number, g[i].state,
+		    releases(&g[i], between, sizeof(between)), g[i].partial ? "at least " : "",
 		    tool_human(g[i].bytes, size), g[i].unsynced ? ", made with --no-sync" : "");
 		if (g[i].between != NULL)
 			inst_phase_say(f, g[i].between);
@@ -257,7 +273,7 @@ print_text(const struct inst_front *f, enum inst_pending pending, const struct g
 	}
 	if (ev->records > 0)
 		inst_say(f, "%zu %s recorded (status --log)", ev->records, ev->records == 1 ? "run is" : "runs are");
-	if (!ev->intact)
+	if (!ev->intact && !ev->unread)
 		inst_say(f, "%s", ev->why.text);
 	inst_due_say(f);
 	if (pending == INST_PENDING_BETWEEN) {
@@ -310,6 +326,10 @@ status(struct inst_front *f, struct dray_err *e)
 		print_text(f, pending, g, n, &ev);
 		inst_fence_say(f);
 		rc = 0;
+	}
+	if (rc == 0 && ev.unread) {	/* no fact of this machine, but a look that failed */
+		*e = ev.why;
+		rc = -1;
 	}
 out:
 	for (size_t i = 0; g != NULL && i < n; i++)

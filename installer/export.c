@@ -151,13 +151,16 @@ out:
 	return rc;
 }
 
-/* the records that are here, in the head; those that cannot be read are missing there as they are here */
+/*
+ * the records that are here, in the head; those that cannot be read are missing there as they are here
+ * @unread: the first of these whose disk did not answer, as it may be whole
+ */
 static int
 list_records(const struct inst_front *f, struct dray_json *head, const uint64_t *numbers, size_t n, bool *have,
-    struct dray_err *e)
+    struct dray_err *unread, struct dray_err *e)
 {
 	struct dray_json *list = dray_json_set_arr(head, "records"), *one;
-	struct dray_err unread = { .code = DRAY_OK };
+	struct dray_err bad;
 	uint8_t *p, sum[32];
 	uint64_t size;
 	char hex[65];
@@ -165,7 +168,10 @@ list_records(const struct inst_front *f, struct dray_json *head, const uint64_t 
 	int fd, r;
 
 	for (size_t i = 0; i < n; i++) {
-		have[i] = inst_chain_read(&f->st, numbers[i], &p, &len, &unread) == 0;
+		r = inst_chain_read(&f->st, numbers[i], &p, &len, &bad);
+		have[i] = r == 0;
+		if (r == -1 && bad.code == DRAY_E_IO && unread->code == DRAY_OK)
+			*unread = bad;
 		if (!have[i])
 			continue;
 		r = dray_sha256_bytes(p, len, sum, e);
@@ -250,7 +256,8 @@ write_members(const struct inst_front *f, struct out *o, const uint64_t *numbers
 
 /* *id: SHA-256 of the head, which names the hash of every record */
 static int
-write_all(const struct inst_front *f, struct out *o, uint8_t id[32], size_t *records, struct dray_err *e)
+write_all(const struct inst_front *f, struct out *o, uint8_t id[32], size_t *records, struct dray_err *unread,
+    struct dray_err *e)
 {
 	struct dray_json *head = dray_json_new_obj();
 	uint64_t *numbers = NULL;
@@ -267,7 +274,7 @@ write_all(const struct inst_front *f, struct out *o, uint8_t id[32], size_t *rec
 	}
 	dray_json_set_int(head, "dray_export", 1);
 	inst_anchor_json(&f->anchor, dray_json_set_obj(head, "anchor"));
-	if (list_generations(f, head, e) != 0 || list_records(f, head, numbers, n, have, e) != 0 ||
+	if (list_generations(f, head, e) != 0 || list_records(f, head, numbers, n, have, unread, e) != 0 ||
 	    dray_json_write(head, &text, &len, e) != 0 || dray_sha256_bytes(text, len, id, e) != 0 ||
 	    member(o, "dray-evidence.json", text, len, e) != 0 || write_members(f, o, numbers, n, have, e) != 0)
 		goto out;
@@ -306,7 +313,7 @@ tell(struct inst_front *f, const char *path, const uint8_t id[32], size_t record
 int
 inst_export(struct inst_front *f, const char *path, struct dray_err *e)
 {
-	struct dray_err broken = { .code = DRAY_OK };
+	struct dray_err broken = { .code = DRAY_OK }, unread = { .code = DRAY_OK };
 	struct tool_runs r;
 	struct out o;
 	uint8_t id[32];
@@ -314,10 +321,14 @@ inst_export(struct inst_front *f, const char *path, struct dray_err *e)
 	int rc = -1;
 
 	tool_runs_begin(&r, &f->common, NULL, true);
-	if (out_open(&o, path, e) != 0 || write_all(f, &o, id, &records, e) != 0 || inst_log_check(f, true, &r, e) != 0 ||
+	if (out_open(&o, path, e) != 0 || write_all(f, &o, id, &records, &unread, e) != 0 || inst_log_check(f, true, &r, e) != 0 ||
 	    out_commit(&o, e) != 0)
 		goto out;
-	if (tool_runs_end(&r, f->anchor.records, f->anchor.last, NULL, &broken) != 0)
+	if (tool_runs_end(&r, f->anchor.records, f->anchor.last, NULL, &broken) == 0 && unread.code != DRAY_OK) {
+		broken = unread;	/* a moment later it could be read */
+		dray_hint(&broken, "a record is missing in it that is here; delete it, and run it again");
+	}
+	if (broken.code != DRAY_OK)
 		dray_wrap(&broken, "%s is written, but", path);
 	if (broken.code != DRAY_OK)
 		*e = broken;

@@ -35,10 +35,16 @@ inst_write_all(int fd, const void *p, size_t len, struct dray_err *e)
 bool
 inst_reads_back(int fd, const void *p, size_t len, uint64_t at)
 {
-	uint8_t is[64];
+	uint8_t is[4096];
+	const uint8_t *was = p;
 
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);	/* a file system that keeps its pages gives back what it has */
-	return len <= sizeof(is) && dray_pread_whole(fd, is, len, at) && memcmp(is, p, len) == 0;
+	for (size_t done = 0, n; done < len; done += n) {
+		n = len - done < sizeof(is) ? len - done : sizeof(is);
+		if (!dray_pread_whole(fd, is, n, at + done) || memcmp(is, was + done, n) != 0)
+			return false;
+	}
+	return true;
 }
 
 void
@@ -65,7 +71,7 @@ inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned m
 		dray_fail_errno(e, "remove %s", tmp);
 		goto out;
 	}
-	if ((fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode)) == -1) {
+	if ((fd = openat(dir, tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode)) == -1) {
 		dray_fail_errno(e, "create %s", tmp);
 		goto out;
 	}
@@ -76,6 +82,10 @@ inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned m
 	}
 	if (fsync(fd) == -1) {
 		dray_fail_errno(e, "flush %s", name);
+		goto out;
+	}
+	if (!inst_reads_back(fd, p, len, 0)) {	/* before it takes the place of one that is good */
+		dray_fail(e, DRAY_E_IO, "%s does not hold what was written to it", name);
 		goto out;
 	}
 	if (close(fd) == -1) {

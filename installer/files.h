@@ -10,11 +10,11 @@
 
 #include "dray/err.h"
 
-/** inst_write_file - name beneath @dir: temporary, write, fsync, rename, fsync the directory */
+/** inst_write_file - name beneath @dir: temporary, write, fsync, read back, rename, fsync the directory */
 DRAY_MUST_CHECK int inst_write_file(int dir, const char *name, const void *p, size_t len, unsigned mode,
     struct dray_err *e);
 
-/** inst_reads_back - do @len (at most 64) bytes at @at of the file come back from the disk, past the page cache, as they are in @p? */
+/** inst_reads_back - do @len bytes at @at of the file come back from the disk, past the page cache, as they are in @p? */
 bool inst_reads_back(int fd, const void *p, size_t len, uint64_t at);
 
 /** inst_sweep_file - what inst_write_file of @name leaves in @dir when it is cut goes; where it cannot go, the next one tells */

@@ -72,7 +72,7 @@ void inst_tx_close(struct inst_tx *tx);
 #define INST_SLOT_RUN 1024u
 const char *inst_tx_slot(uint32_t slot, char out[24]);
 
-/** inst_tx_write_head - head of the bundle (signature, descriptor, index), for check after the end */
+/** inst_tx_write_head - head of the bundle (signature, descriptor, index), for check after the end; read back and proven */
 DRAY_MUST_CHECK int inst_tx_write_head(struct inst_tx *tx, const struct dray_bundle *b, struct dray_err *e);
 
 /** inst_tx_write_plan - plan file, written and fsync'ed */

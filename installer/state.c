@@ -265,7 +265,11 @@ inst_state_open(const char *root, const char *state, bool write, struct inst_sta
 	s->is_default = strcmp(s->rel, os_state_dir()) == 0;
 	s->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->root == -1) {
+		int why_not = errno;
+
 		dray_fail_errno(e, "open root %s", root);
+		if (why_not == EIO || why_not == EINTR || why_not == EMFILE || why_not == ENFILE || why_not == ENOMEM)
+			goto fail;	/* it is there, but cannot be opened now */
 		e->code = DRAY_E_SYSTEM;
 		dray_hint(e, "name the tree to work on: --root DIR");
 		goto fail;

@@ -97,11 +97,18 @@ check_list(struct tool_runs *r, const struct dray_ev_record *rec, const struct t
 		r->lists_away++;
 		return 0;
 	}
-	whole = list->size == rec->list_size;
-	if (whole && hash_span(list, sum, &whole, e) != 0)
-		return -1;
-	if (!whole || memcmp(sum, rec->list_sha256, 32) != 0)
+	if (list->size != rec->list_size) {
 		tool_runs_problem(r, "the list of paths of record %" PRIu64 " was changed", rec->number);
+		return 0;
+	}
+	if (hash_span(list, sum, &whole, e) != 0)
+		return -1;
+	if (!whole) {
+		tool_runs_problem(r, "the list of paths of record %" PRIu64 " cannot be read to its end", rec->number);
+		r->n_unread++;
+	} else if (memcmp(sum, rec->list_sha256, 32) != 0) {
+		tool_runs_problem(r, "the list of paths of record %" PRIu64 " was changed", rec->number);
+	}
 	return 0;
 }
 
@@ -142,12 +149,14 @@ out:
 }
 
 void
-tool_runs_missing(struct tool_runs *r, uint64_t number, const char *why)
+tool_runs_missing(struct tool_runs *r, uint64_t number, const struct dray_err *why)
 {
 	char quoted[200];
 
 	gap(r, number);
-	tool_runs_problem(r, "record %" PRIu64 " cannot be read: %s", number, dray_quote(why, strlen(why), quoted, sizeof(quoted)));
+	tool_runs_problem(r, "record %" PRIu64 " cannot be read: %s", number,
+	    dray_quote(why->text, strlen(why->text), quoted, sizeof(quoted)));
+	r->n_unread += why->code == DRAY_E_IO;
 	r->next = number + 1;
 	r->prev_bad = true;
 	r->n++;
@@ -187,6 +196,10 @@ tool_runs_end(struct tool_runs *r, uint64_t records, const uint8_t last[32], str
 			first = text;
 		else if (r->runs == NULL && !r->silent)
 			fprintf(stderr, "%s: %s\n", tool_prog, text == NULL ? "out of memory" : text);
+	}
+	if (r->n_unread == r->n_problems) {
+		dray_fail(e, DRAY_E_IO, "the evidence cannot be read in full: %s", first == NULL ? "out of memory" : first);
+		return dray_hint(e, "it may be whole; look at the disk, and run it again");
 	}
 	dray_fail(e, DRAY_E_FORMAT, "the evidence is not whole: %s", first == NULL ? "out of memory" : first);
 	return dray_hint(e, "somebody changed or deleted it; hold it against an earlier export");

@@ -15,6 +15,7 @@ struct tool_runs {
 	struct dray_json *runs;		/* array; with --json */
 	struct dray_json *problems;	/* array of texts; owned */
 	size_t n, n_problems, lists_away;
+	size_t n_unread;		/* of the problems: what could not be read, which may be whole */
 	uint64_t next;			/* number that comes next */
 	uint8_t prev[32];		/* SHA-256 of the record before it */
 	bool prev_bad;			/* that record was told already */
@@ -30,8 +31,8 @@ struct tool_span { int fd; uint64_t at, size; };
 DRAY_MUST_CHECK int tool_runs_add(struct tool_runs *r, uint64_t number, const char *text, size_t len,
     const struct tool_span *list, struct dray_err *e);
 
-/** tool_runs_missing - record @number cannot be read: @why */
-void tool_runs_missing(struct tool_runs *r, uint64_t number, const char *why);
+/** tool_runs_missing - record @number cannot be read: @why; with DRAY_E_IO nothing is known of it */
+void tool_runs_missing(struct tool_runs *r, uint64_t number, const struct dray_err *why);
 
 /** tool_runs_say - a record in words, on stdout: its number, its time, what was done */
 void tool_runs_say(const struct dray_ev_record *rec);
@@ -43,7 +44,8 @@ void tool_runs_problem(struct tool_runs *r, const char *fmt, ...) DRAY_PRINTF(2,
  * tool_runs_end - hold the chain against the anchor that names its newest record; tell what is wrong
  * @records: number of that record, 0: no anchor knows; @last: its SHA-256
  * @o: gets "intact", "problems", "lists_away" with --json, or NULL
- * Return: 0; -1 with DRAY_E_FORMAT when something is wrong (the first problem), which is no reason to stop
+ * Return: 0; -1 with DRAY_E_FORMAT when something is wrong (the first problem), which is no reason to stop; DRAY_E_IO when
+ * nothing is, as far as it could be read
  */
 DRAY_MUST_CHECK int tool_runs_end(struct tool_runs *r, uint64_t records, const uint8_t last[32], struct dray_json *o,
     struct dray_err *e);

@@ -59,5 +59,28 @@ while :; do
 	[ -z "$(ls root/var/lib/dray/tx 2>/dev/null)" ] && ok 'nothing is left' || fail 'a staging is left'
 	[ "$status" != 1 ] || found=$((found + 1))
 done
+# the small files of the state folder: each is read back before it takes its place, so that no run ends well with a wrong one
+n=0 small=0
+while :; do
+	n=$((n + 1))
+	fresh
+	run "$OUT/failat" touched "write:$n:flip" -- "$INSTALL" apply up.dray --root root --keyring ops.pub -j1 --verify-writes
+	[ -s touched ] || break
+	if [ "$status" != 0 ]; then
+		small=$((small + $(grep -c 'does not hold what was written to it' err)))
+		"$INSTALL" resume -q --root root || fail "write $n: resume"
+	fi
+	run "$INSTALL" status --root root --json
+	want_status 0
+	want_text '"intact":true' out
+	want_text '"pending":"none"' out
+	if grep -q '"installed"' out; then
+		"$INSTALL" check -q --root root || fail "write $n: check"
+		"$INSTALL" rollback -q --root root || fail "write $n: rollback"
+	fi
+	same=$(rsync -n -aHAX --checksum --modify-window=-1 --delete --itemize-changes --exclude=/var/lib/dray old/ root/)
+	[ -z "$same" ] || fail "write $n: the tree is not the old one: $same"
+done
+[ $small -ge 5 ] && ok "$small wrong small files, found" || fail "$small wrong small files found"
 [ $silent -ge 3 ] && [ $found = $silent ] && ok "$silent bits of contents, all found" || fail "$silent bits of contents, $found found"
 [ $found_log -ge 2 ] && ok "$found_log records, found" || fail "$found_log wrong records found"

@@ -87,11 +87,25 @@ while [ $n -lt "$reads" ]; do
 	fresh
 	moved "read:$n:run=printf 'x%.0s' \$(seq 3000) | dd of=up.dray bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null"
 	one_of "bundle overwritten at read $n" 0 1 24 31 33
+	[ "$status" != 0 ] || "$INSTALL" check -q --root root || fail "bundle overwritten at read $n: check"
 	fresh
 	moved "read:$n:run=cp whole.dray next && mv next up.dray"
 	one_of "bundle replaced at read $n" 0
 	n=$((n + reads / 8 + 1))
 done
+
+# its head is read once more for the record of the release: what is kept is what was checked, or the run says that it is not
+fresh
+run "$OUT/failat" touched read@up.dray:0:EIO -- "$INSTALL" apply up.dray --root root --keyring ops.pub -j1
+need_status 0
+last=$(wc -l <touched)
+fresh
+moved "read@up.dray:$last:run=head -c 3000 /dev/zero | dd of=up.dray bs=1000 seek=2 conv=notrunc 2>/dev/null"
+want_status 31
+want_text 'record of the release: the bundle is not any more what was checked: '
+want_text 'hint: nothing live was changed; see who else writes to the bundle, or copy it again'
+is_tree old && ok 'the old tree' || fail 'not the old tree'
+no_file root/.dray-pending
 
 # --- edits and flags that appear between two calls
 fresh

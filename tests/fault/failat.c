@@ -3,9 +3,10 @@
  *
  *   failat LIST RULE... -- PROGRAM ARG...      LIST: a file that gets "number name class" of each call that a rule touched
  *
- * RULE is CALLS:WHEN:WHAT. CALLS: names of calls or classes (below), joined by commas. WHEN: N, the Nth such call of all
- * threads together; N+, that and all after it; 0, none: they are only listed. WHAT:
- *   EIO, ENOSPC, ...   the call is not made and fails with it
+ * RULE is CALLS:WHEN:WHAT. CALLS: names of calls or classes (below), joined by commas; the class create are those that open
+ * with O_CREAT or O_TMPFILE; with @NAME behind them, only those whose first argument is a handle of a file of that name.
+ * WHEN: N, the Nth such call of all threads together; N+, that and all after it; 0, none: they are only listed. WHAT:
+ *   EIO, ENOSPC, ...   the call is not made and fails with it; close is made and fails, as the handle is gone in any case
  *   zero               the call is not made and returns 0
  *   short              read, write: asked for half as much (at least one byte)
  *   flip               write: one bit of the bytes that go out is another one; the program's memory is as before afterwards
@@ -14,6 +15,7 @@
  * Handles 0 to 2 do not count for write. Exit status: the program's, 125 for our own failures. On x86-64 Linux.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +104,33 @@ static const struct {
 	{ "thread", "fork", SYS_fork, TRACE_ALWAYS },
 	{ "thread", "vfork", SYS_vfork, TRACE_ALWAYS },
 	{ "lock", "flock", SYS_flock, TRACE_ALWAYS },
+	{ "close", "close", SYS_close, TRACE_NOT_STANDARD },
+	{ "close", "munmap", SYS_munmap, TRACE_ALWAYS },
+	{ "place", "lseek", SYS_lseek, TRACE_ALWAYS },
+	{ "place", "fcntl", SYS_fcntl, TRACE_ALWAYS },
+	{ "place", "fadvise64", SYS_fadvise64, TRACE_ALWAYS },
+	{ "process", "pipe2", SYS_pipe2, TRACE_ALWAYS },
+	{ "process", "dup2", SYS_dup2, TRACE_ALWAYS },
+	{ "process", "execve", SYS_execve, TRACE_ALWAYS },
+	{ "process", "close_range", SYS_close_range, TRACE_ALWAYS },
+	{ "process", "setsid", SYS_setsid, TRACE_ALWAYS },
+	{ "process", "unshare", SYS_unshare, TRACE_ALWAYS },
+	{ "process", "mount", SYS_mount, TRACE_ALWAYS },
+	{ "process", "chroot", SYS_chroot, TRACE_ALWAYS },
+	{ "process", "chdir", SYS_chdir, TRACE_ALWAYS },
+	{ "process", "fchdir", SYS_fchdir, TRACE_ALWAYS },
+	{ "process", "getcwd", SYS_getcwd, TRACE_ALWAYS },
+	{ "wait", "poll", SYS_poll, TRACE_ALWAYS },
+	{ "wait", "wait4", SYS_wait4, TRACE_ALWAYS },
+	{ "fence", "landlock_create_ruleset", SYS_landlock_create_ruleset, TRACE_ALWAYS },
+	{ "fence", "landlock_add_rule", SYS_landlock_add_rule, TRACE_ALWAYS },
+	{ "fence", "landlock_restrict_self", SYS_landlock_restrict_self, TRACE_ALWAYS },
+	{ "fence", "seccomp", SYS_seccomp, TRACE_ALWAYS },
+	{ "fence", "prctl", SYS_prctl, TRACE_ALWAYS },
+	{ "fence", "capget", SYS_capget, TRACE_ALWAYS },
+	{ "fence", "prlimit64", SYS_prlimit64, TRACE_ALWAYS },
+	{ "fence", "sched_getaffinity", SYS_sched_getaffinity, TRACE_ALWAYS },
+	{ "entropy", "getrandom", SYS_getrandom, TRACE_ALWAYS },
 	{ "clock", "clock_gettime", SYS_clock_gettime, TRACE_ALWAYS },
 	{ "clock", "gettimeofday", SYS_gettimeofday, TRACE_ALWAYS },
 	{ "clock", "time", SYS_time, TRACE_ALWAYS },
@@ -122,6 +151,8 @@ enum what { FAIL, SHORT, FLIP, RUN, CLOCK };
 
 struct rule {
 	bool of[N_KNOWN];
+	bool creates[N_KNOWN];	/* ... if it may make a file */
+	const char *file;	/* ... if it is about a handle of this file; NULL: any */
 	unsigned long when, count;
 	bool after;		/* the Nth and all that follow */
 	enum what what;
@@ -137,11 +168,13 @@ static struct failing {
 	size_t row_of[N_KNOWN];	/* from the filter's rows to known[] */
 	size_t n_calls;
 	FILE *list;
+	bool begun;		/* the exec of the program itself, which is ours, is past */
 	struct pending {	/* what has to be done when a call ends */
 		pid_t thread;
 		uint64_t at;
 		int byte;		/* FLIP: what stood there */
 		long long seconds;	/* CLOCK */
+		long result;		/* FAIL of close; 0: none */
 		bool asked;		/* SHORT and brk: the arguments, which a program expects to find again */
 		unsigned long long rdi, rdx;
 	} pending[MAX_PENDING];
@@ -253,6 +286,10 @@ act(const struct rule *r, pid_t thread, struct user_regs_struct *regs)
 			ask(thread, regs, 0, regs->rdx);
 			return TRACE_LEAVE;
 		}
+		if (regs->orig_rax == SYS_close) {
+			remember(thread, 0)->result = r->result;
+			return TRACE_LEAVE;
+		}
 		regs->orig_rax = (unsigned long long)-1;	/* no such call: the kernel leaves the result alone */
 		regs->rax = (unsigned long long)r->result;
 		break;
@@ -287,6 +324,42 @@ act(const struct rule *r, pid_t thread, struct user_regs_struct *regs)
 	return TRACE_GO;
 }
 
+static bool
+is_creating(pid_t thread, const struct user_regs_struct *regs)
+{
+	uint64_t flags = 0;
+
+	switch (regs->orig_rax) {
+	case SYS_open: flags = regs->rsi; break;
+	case SYS_openat: flags = regs->rdx; break;
+	case SYS_openat2: (void)peek(thread, regs->rdx, &flags, sizeof flags); break;	/* the first of its struct */
+	default: break;
+	}
+	return (flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) != 0;
+}
+
+static bool
+is_of_file(pid_t thread, const struct user_regs_struct *regs, const char *name)
+{
+	char link[48], path[4096], *slash;
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)thread, (int)regs->rdi);
+	if ((n = readlink(link, path, sizeof path - 1)) <= 0)
+		return false;
+	path[n] = '\0';
+	return (slash = strrchr(path, '/')) != NULL && strcmp(slash + 1, name) == 0;
+}
+
+/* is this call one of those that the rule counts? */
+static bool
+is_meant(const struct rule *r, size_t call, pid_t thread, const struct user_regs_struct *regs)
+{
+	if (!r->of[call] && !(r->creates[call] && is_creating(thread, regs)))
+		return false;
+	return r->file == NULL || is_of_file(thread, regs, r->file);
+}
+
 static enum trace_next
 enter(pid_t thread, size_t row, void *ctx)
 {
@@ -295,19 +368,23 @@ enter(pid_t thread, size_t row, void *ctx)
 	enum trace_next next = TRACE_GO;
 
 	(void)ctx;
+	if (ptrace(PTRACE_GETREGS, thread, NULL, &regs) != 0 || (!failing.begun && regs.orig_rax == SYS_execve)) {
+		failing.begun = true;
+		return TRACE_GO;
+	}
 	for (size_t i = 0; i < failing.n_rules; i++) {
 		struct rule *r = &failing.rules[i];
 
-		if (!r->of[call])
+		if (!is_meant(r, call, thread, &regs))
 			continue;
 		++r->count;
 		if (r->when != 0 && r->count != r->when && !(r->after && r->count > r->when))
 			continue;
 		if (r->what != CLOCK)
-			fprintf(failing.list, "%lu %s %s\n", r->count, known[call].name, known[call].class);
+			fprintf(failing.list, "%lu %s %s%s%s\n", r->count, known[call].name,
+			    r->creates[call] ? "create" : known[call].class, r->file != NULL ? "@" : "",
+			    r->file != NULL ? r->file : "");
 		if (r->when == 0)
-			continue;
-		if (ptrace(PTRACE_GETREGS, thread, NULL, &regs) != 0)
 			continue;
 		next = act(r, thread, &regs);
 	}
@@ -326,7 +403,12 @@ leave(pid_t thread, void *ctx)
 
 		if (p->thread != thread)
 			continue;
-		if (p->asked && ptrace(PTRACE_GETREGS, thread, NULL, &regs) == 0) {
+		if (p->result != 0) {
+			if (ptrace(PTRACE_GETREGS, thread, NULL, &regs) == 0) {
+				regs.rax = (unsigned long long)p->result;
+				set_registers(thread, &regs);
+			}
+		} else if (p->asked && ptrace(PTRACE_GETREGS, thread, NULL, &regs) == 0) {
 			regs.rdi = p->rdi;
 			regs.rdx = p->rdx;
 			set_registers(thread, &regs);
@@ -398,12 +480,18 @@ parse_rule(struct rule *r, char *text)
 	if (what == NULL)
 		usage("a rule is CALLS:WHEN:WHAT");
 	*when++ = *what++ = '\0';
+	if ((end = strchr(text, '@')) != NULL) {
+		*end = '\0';
+		r->file = end + 1;
+	}
 	for (char *name = strtok(text, ","); name != NULL; name = strtok(NULL, ",")) {
 		bool found = false;
 
 		for (size_t i = 0; i < N_KNOWN; i++)
 			if (strcmp(name, known[i].name) == 0 || strcmp(name, known[i].class) == 0)
 				found = r->of[i] = true;
+			else if (strcmp(name, "create") == 0 && strcmp(known[i].class, "open") == 0)
+				found = r->creates[i] = true;
 		if (!found)
 			usage("no such call");
 	}
@@ -429,7 +517,7 @@ main(int argc, char **argv)
 		usage("no program");
 	for (size_t k = 0; k < N_KNOWN; k++)
 		for (size_t r = 0; r < failing.n_rules; r++)
-			if (failing.rules[r].of[k]) {
+			if (failing.rules[r].of[k] || failing.rules[r].creates[k]) {
 				failing.row_of[failing.n_calls] = k;
 				failing.calls[failing.n_calls++] = (struct trace_call){ .name = known[k].name,
 				    .number = known[k].number, .test = known[k].test };

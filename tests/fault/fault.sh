@@ -1,23 +1,32 @@
 #!/bin/sh
-# fault.sh - every system call of the static installer that can fail does so once, and the run must tell the truth about it
-#   fault.sh short               at most $MAX (40) of them, a seeded sample               (part of make test)
-#   fault.sh full                all of them, and what stays in the way: always.sh        (make fault)
+# shellcheck disable=SC2034,SC2154 # what scenes.sh takes and sets
+# fault.sh - every system call of the static installer that can fail does so once, the world around it changes between any two
+# of them, and the run must tell the truth about it
+#   fault.sh short               at most $MAX (40) of these, a seeded sample               (part of make test)
+#   fault.sh full                all of them                                               (make fault)
 #   fault.sh point VERB CLASS N ERROR [SERIAL]      one, as a failure names it; shows what was said
 #
 # A point: one command on a file system image of its own, under failat, which lets the Nth call of a class (open, read,
-# write, ...) fail with an error, fall short, or be interrupted. Then:
+# write, ...) fail with an error, fall short, be interrupted, or bring a wrong bit to the disk; or in front of which something
+# happens to the bundle or the tree. Or all of the run has little memory, few handles, a wrong clock, a full disk. Then:
 #   - it ended, with one of the exit statuses that its verb may have, and not by a signal; when not with 0, it says why
-#   - 0 is only said when it is true: plan with the plan id of a run that nothing disturbs; verify and check not of what
-#     is damaged; apply and rollback when the tree is new, or old
+#   - 0 is only said when it is true: plan with the plan id, status with the answer of a run that nothing disturbs; verify and
+#     check not of what is damaged; a verb that changes the tree when the tree is what it makes of it
 #   - where it says that nothing was changed, or that all is as it was, the tree is exactly that
-#   - after `resume` the tree is exactly old or new, as rsync sees it, nothing is pending and nothing left behind, the
+#   - after `resume` the tree is exactly as before or as after, as rsync sees it, nothing is pending and nothing left behind, the
 #     evidence is whole; every fourth time the way goes on to new, check, and back to old
-# VERBS="resume forget" takes these alone. The result of the full form is kept in $OUT/fault, dated. tests/README.md, "Faults".
+#   - what lies outside the tree is as it was, its times of change included
+# VERBS="resume forget" takes these alone, CLASSES_ONLY="read world" these classes; EVENTS=all takes every place for what happens
+# in the world around, of which it is $EVENTS (40) for each verb otherwise; PART=3/16 takes the third of sixteen parts. The result of the full form is kept in $OUT/fault,
+# dated. tests/README.md, "Faults". The verbs: scenes.sh.
 export NAME=fault
 . "$(dirname "$0")/../crash/common.sh"
+. "$(dirname "$0")/scenes.sh"
 
-MAX=${MAX:-40} J=${J:-2} SEED=${SEED:-1}
+MAX=${MAX:-40} J=${J:-2} SEED=${SEED:-1} EVENTS=${EVENTS:-40}
 CLASSES=open,read,list,write,vector,rename,make,unlink,stat,size,sync,attr,xattr,ioctl,memory,heap,thread,lock
+CLASSES=$CLASSES,close,place,process,wait,fence,entropy
+WALKS=open,list,rename,make,unlink,stat,attr,xattr	# calls that go along paths
 
 # the failures of a class
 errors_of() {
@@ -25,162 +34,129 @@ errors_of() {
 	open) echo EIO EMFILE EINTR ;;
 	read) echo EIO short EINTR ;;
 	write) echo ENOSPC EIO short EINTR ;;
+	create) echo ENOSPC ;;	# no inodes
 	rename | make) echo EIO ENOSPC ;;
 	size) echo ENOSPC EIO ;;
 	attr) echo EIO EPERM ;;
 	memory) echo ENOMEM ;;
 	heap) echo ENOMEM+ ;;	# that it fails once and then not is more than malloc bears, in any program
-	write,make,size) echo ENOSPC+ ;;	# a full disk stays full
+	write,make,size,create) echo ENOSPC+ ;;	# a full disk stays full
+	write,make,size,rename,unlink,attr,create) echo EROFS+ ;;	# one that is read-only from now on stays so
 	write,make,size,rename,unlink,attr,sync) echo EIO+ ;;	# and a dead one dead
 	thread) echo EAGAIN ;;
 	lock) echo ENOLCK EINTR ;;
+	wait) echo EINTR ;;
+	fence) echo ENOSYS EPERM ;;
 	*) echo EIO ;;
 	esac
 }
 
-# the exit statuses that a verb may have when a call fails; what else spec/cli.md knows would be untrue
-allowed() {
-	case $1 in
-	verify) echo 0 1 33 ;;
-	verify-damaged) echo 1 31 33 ;;
-	plan) echo 0 1 21 22 33 ;;
-	check) echo 0 1 20 22 33 ;;
-	check-damaged) echo 1 20 22 33 ;;
-	apply) echo 0 1 21 22 24 33 41 ;;
-	resume) echo 0 1 21 22 41 ;;
-	rollback | forget) echo 0 1 21 22 ;;
+# ... and what else happens, once for each place: the bundle's medium dies, it is cut short, overwritten, replaced; a file is
+# edited, files get immutable; a directory becomes a symlink to elsewhere, for good or until the next call
+events_of() {	# CLASS VERB
+	case $1:$2 in
+	read@up.dray:*) echo EIO+ cut overwritten replaced ;;
+	"$WALKS":apply | "$WALKS":repair | "$WALKS":rollback | "$WALKS":resume) echo edited immutable swapped flicker ;;
+	write:apply | write:repair | write:rollback | write:resume | write:forget) echo flip ;;
 	esac
 }
+AROUND='clock-1 clock-4070908800 handles read-only full no-inodes memory-9000 memory-12000 memory-16000 memory-24000 memory-40000
+memory-80000 memory-160000'
 
-command_of() {	# VERB TREE
-	case $1 in
-	verify) echo "verify up.dray --keyring ops.pub" ;;
-	verify-damaged) echo "verify damaged.dray --keyring ops.pub" ;;
-	plan) echo "plan up.dray --root $2 --keyring ops.pub --json" ;;
-	apply) echo "apply up.dray --root $2 --keyring ops.pub" ;;
-	check | check-damaged) echo "check --root $2" ;;
-	*) echo "$1 --root $2" ;;
-	esac
-}
-
-# what the file system holds before it
-image_of() {
-	case $1 in
-	verify* | plan | apply) echo old ;;
-	check | rollback | forget) echo new ;;
-	check-damaged) echo damaged ;;
-	resume) echo killed ;;
-	esac
-}
-
-# differs and is, but for the time of the merged file, which is that of the merge
-tree_is() {	# TREE old|new
-	mkdir -p "$HERE/etc" && touch -r "$WORK/trees/$2/etc/conf" "$HERE/stamp"
-	[ -z "$(differs "$1" "$WORK/trees/$2" 2>&1 | grep -v '^\.f\.\.t\.*  *etc/conf$')" ]
-}
-
-wrong() {
-	{
-		echo "NOT OK $id: $*"
-		echo "    failat ... $class:$(when) -- dray-install $(command_of "$verb" "$t"): status $rc"
-		[ ! -s "$HERE/out" ] || sed 's/^/    /' "$HERE/out" | tail -n 8
-	} >"$WORK/points/$id.failed"
-	finish
-	exit 0
-}
-
-# a failure with + stays
-when() {
+# what a point is: its rules, and what is done before it
+prepare() {
+	rules=$class:$n:$error
 	case $error in
-	*+) echo "$n+:${error%+}" ;;
-	*) echo "$n:$error" ;;
+	*+) rules=$class:$n+:${error%+} ;;
+	cut) rules="$class:$n:run=truncate -s $(($(stat -c %s up.dray) / 2)) '$bundle'" ;;
+	overwritten) rules="$class:$n:run=head -c 3000 /dev/zero | dd of='$bundle' bs=1000 seek=2 conv=notrunc 2>/dev/null" ;;
+	replaced) rules="$class:$n:run=cp up.dray '$HERE/next' && mv '$HERE/next' '$bundle'" ;;
+	edited) rules="$class:$n:run=echo edited here >>'$t/a'" except=' a$' ;;
+	immutable) rules="$class:$n:run=chattr -f +i '$t/lib' '$t/d/c' || :" ;;
+	swapped | flicker) rules="$class:$n:run=./swapdir '$t/d' '$HERE/m/other' 1" ;;
+	clock-*) rules="clock:1+:clock=${error#clock-}" ;;
+	handles | memory-* | read-only | full | no-inodes | swapping) rules=sync:0:EIO ;;
 	esac
-}
-
-finish() {
-	[ "$image" = none ] || umount "$HERE/m" || umount -l "$HERE/m"
-	rm -rf "$HERE"
-}
-
-says() {
-	grep -q "$1" "$HERE/out"
-}
-
-# the tree alone says what is: old, new, or between
-state_now() {
-	if tree_is "$t" old; then echo old; elif tree_is "$t" new; then echo new; else echo between; fi
-}
-
-judge() {
-	case " $(allowed "$verb") " in
-	*" $rc "*) ;;
-	*) wrong "status $rc is none that it may have" ;;
-	esac
-	if [ "$rc" != 0 ]; then
-		says '^dray-install: ' || [ "$verb" = check-damaged ] || wrong 'it does not say why'
-		if says 'Success\|(null)\|errno'; then wrong 'that is no message'; fi
-	fi
-	case $verb:$rc in
-	check:20) says 'read error' || wrong 'it tells of a difference that is none' ;;
-	plan:0) says "\"plan_id\":\"$(cat "$WORK/plan_id")\"" || wrong 'another plan id' ;;
-	esac
-	case $verb in
-	verify* | plan | check*)
-		(cd "$HERE/m" && find . -printf '%p %y %m %U %G %s %T@ %C@ %i %n %l\n' | sort) >"$HERE/now"
-		cmp -s "$HERE/before" "$HERE/now" || wrong 'it has changed something'
-		return
+	case $error in swapped | flicker | swapping) except='^\.d\.\.t\.*  *\./$' ;; esac	# whose time it is that changes by it
+	case $error in
+	EIO+) [ "$class" != read@up.dray ] || may=33 ;;
+	cut | overwritten) may="0 24 31 33" ;;
+	replaced) may=0 ;;
+	edited | immutable | swapped | flicker | swapping) may="$may 20 24 41" ;;
+	flip) case $verb in apply | repair) line="$line --verify-writes" ;; esac ;;
+	clock-*) may=$undisturbed ;;
+	handles) may=$undisturbed workers=-j8 ;;
+	read-only) [ "$kind" != look ] || may=$undisturbed ;;
+	full | no-inodes)
+		case $verb in
+		rollback | undo | back) may=0 ;;
+		resume) may='0 21' ;;	# its end may need files that are not made yet; the next run makes them
+		*) [ "$kind" != look ] || may=$undisturbed ;;
+		esac
+		head -c 1G /dev/zero >"$HERE/m/fill" 2>/dev/null
+		if [ "$error" = no-inodes ]; then
+			rm "$HERE/m/fill"
+			mkdir "$HERE/m/fill"
+			seq 2500 | (cd "$HERE/m/fill" && xargs touch) 2>/dev/null
+		fi
 		;;
 	esac
-	now=$(state_now)
-	case $verb:$rc in
-	apply:0 | resume:0) [ "$now" = new ] || wrong "0, but the tree is $now" ;;
-	rollback:0) [ "$now" = old ] || wrong "0, but the tree is $now" ;;
-	forget:*) [ "$now" = new ] || wrong "the tree is $now" ;;
-	apply:41 | resume:41) [ "$now" = old ] || wrong "41, but the tree is $now" ;;
-	apply:*) if says 'nothing live was changed\|nothing was changed\|everything is as it was' && [ "$now" != old ]; then
-			wrong "it says that nothing was changed, but the tree is $now"
-		fi ;;
+	[ "$error" != read-only ] || mount -o remount,ro "$HERE/m" || wrong 'cannot be made read-only'
+}
+
+# ... and what has to be undone before its outcome can be seen
+aftermath() {
+	case $error in
+	read-only) mount -o remount,rw "$HERE/m" ;;
+	full | no-inodes) [ "$kind" = look ] || rm -rf "$HERE/m/fill" ;;
+	immutable) chattr -f -i "$t/lib" "$t/d/c" ;;
+	edited) grep -rqx 'edited here' "$t" || [ ! -s "$HERE/list" ] || wrong 'the edit is lost' ;;
+	memory-*) [ "$rc" = 0 ] || [ "$rc" = "$undisturbed" ] || says 'memory\|start thread' || wrong 'it does not say that memory is short' ;;
 	esac
-	run "$HERE/out" resume --root "$t" -j1 || wrong "the next resume: status $?"
-	then=$(state_now)
-	[ "$then" != between ] || wrong "after resume the tree is neither old nor new"
-	[ "$verb:$then" != resume:old ] || [ $rc = 41 ] || wrong "a commit was taken back"
-	run "$HERE/out" status --root "$t" --json || wrong "status: status $?"
-	says '"pending":"none"' || wrong 'something is pending after resume'
-	run "$HERE/out" status --root "$t" --log || wrong "the evidence: status $?"
-	left=$(left_behind "$t"; [ "$then" = new ] || ls "$t/$STATE/tx" 2>/dev/null)
-	[ -z "$left" ] || wrong "left behind: $left"
-	[ $((serial % 4)) = 0 ] || return
-	run "$HERE/out" apply up.dray --root "$t" --keyring ops.pub -j1 || wrong "the next apply: status $?"
-	tree_is "$t" new || wrong 'the next apply does not reach the new tree'
-	run "$HERE/out" check --root "$t" -j1 || wrong "check: status $?"
-	[ "$verb" != forget ] || return
-	run "$HERE/out" rollback --root "$t" -j1 || wrong "the next rollback: status $?"
-	tree_is "$t" old || wrong 'the next rollback does not reach the old tree'
+	[ ! -L "$t/d" ] || ./swapdir "$t/d" "$HERE/m/other" 1
+	[ ! -d "$HERE/m/outside" ] || inventory "$HERE/m/outside" | cmp -s - "$HERE/outside" || wrong 'it went outside'
 }
 
 point() {
 	verb=$1 class=$2 n=$3 error=$4 serial=$5
-	id=$verb.$class.$n.$error image=$(image_of "$verb")
+	id=$verb.$class.$n.$error except='' workers=''
 	HERE=$WORK/at.$id t=$WORK/at.$id/m/t
+	case $error in
+	cut | overwritten | replaced) bundle=$HERE/up.dray ;;
+	*) bundle=up.dray ;;
+	esac
+	scene "$verb"
 	mkdir -p "$HERE/m"
 	cp --sparse=always "$WORK/image.$image" "$HERE/image" && mount -o loop "$HERE/image" "$HERE/m" || {
 		image=none
 		wrong 'no image'
 	}
 	cd "$WORK" || exit 1
-	case $verb in
-	verify* | plan | check*)
-		(cd "$HERE/m" && find . -printf '%p %y %m %U %G %s %T@ %C@ %i %n %l\n' | sort) >"$HERE/before" ;;
+	[ $bundle = up.dray ] || cp up.dray "$bundle"
+	undisturbed=$(cat "status.$verb")
+	prepare
+	[ ! -d "$HERE/m/outside" ] || inventory "$HERE/m/outside" >"$HERE/outside"
+	[ "$kind" = tree ] || inventory "$HERE/m" >"$HERE/before"
+	set -- "$rules"
+	[ "$error" != flicker ] || set -- "$rules" "$class:$((n + 1)):run=./swapdir '$t/d' '$HERE/m/other' 1"
+	swapper=
+	if [ "$error" = swapping ]; then
+		./swapdir "$t/d" "$HERE/m/other" 2>/dev/null &
+		swapper=$!
+	fi
+	set -- "$HERE/list" "$@" --
+	case $error in
+	handles) set -- "$@" /bin/sh -c 'ulimit -n 64; exec "$@"' sh ;;
+	memory-*) set -- "$@" /bin/sh -c 'ulimit -v "$0"; exec "$@"' "${error#memory-}" ;;
 	esac
-	# shellcheck disable=SC2046
-	timeout -k 5 60 "$OUT/failat" "$HERE/list" "$class:$(when)" -- "$INSTALL" $(command_of "$verb" "$t") -j1 \
-	    >"$HERE/out" 2>&1 </dev/null
+	disturbed "$@" >"$HERE/out" 2>&1 </dev/null
 	rc=$?
+	[ -z "$swapper" ] || { kill $swapper; wait $swapper 2>/dev/null; }
 	[ "$mode" != point ] || { cat "$HERE/out"; echo "status $rc; touched: $(cat "$HERE/list")"; }
 	verdict=told
 	[ $rc != 0 ] || verdict=passed
-	[ -s "$HERE/list" ] || verdict=missed
+	[ -s "$HERE/list" ] || [ "$class" = around ] || verdict=missed
+	aftermath
 	judge
 	: >"$WORK/points/$id.$verdict"
 	finish
@@ -257,11 +233,38 @@ printf '\377' | dd of=damaged.dray bs=1 seek=$((size * 3 / 4)) conv=notrunc 2>/d
 sed -i 's/^3$/three/' trees/old/etc/conf trees/new/etc/conf
 touch -d @1000000000 trees/old/etc/conf trees/old/etc
 touch -d @1100000000 trees/new/etc/conf trees/new/etc
+cc -D_GNU_SOURCE -o swapdir "$TOP/tests/fault/swapdir.c" || exit 1
+"$DRAY" key show ops.pub | grep -oE '([0-9a-f]{4} ){7}[0-9a-f]{4}' | head -n 1 >fingerprint
+packed() {	# NAME OLD NEW RECIPE
+	"$DRAY" build --from "trees/$2" --to "trees/$3" --product fault --version 2 --counter 2 --recipe "$4" --key ops.key \
+	    -o "$1.dray" >log 2>&1 || { cat log; exit 1; }
+}
+mkdir phases
+sh "$TOP/tools/make-phases.sh" phases || exit 1
+mv phases/mid1 phases/mid2 phases/want trees
+mv phases/new trees/newest
+mv phases/old trees/phases
+packed phased phases newest phases/recipe.json
+mkdir -p trees/calm/var/lib/dray trees/calm/bin trees/called/bin trees/called/var/lib
+cc -static -o trees/calm/bin/act "$TOP/tests/cli/act.c" || { say 'no static C library'; exit 77; }
+cp -p trees/calm/bin/act trees/called/bin
+for f in calm called; do seq 1 300 | sed "s/\$/ $f/" >trees/$f/bin/tool; done
+chmod 700 trees/calm/var/lib/dray
+find trees/calm trees/called -exec touch -h -d @1000000000 {} +
+echo '{"recipe": 1, "triggers": [{"id": "one", "paths": ["bin/tool"], "argv": ["/bin/act", "one"]},
+ {"id": "two", "paths": ["bin/tool"], "argv": ["/bin/act", "two"], "after": ["one"]}]}' >recipe.json
+packed triggers calm called recipe.json
 
-t=$WORK/m/t
-truncate -s 128M image.old && mkfs.ext4 -q -F -N 2048 -J size=4 image.old && mount -o loop image.old m || exit 1
-old_target trees "$t"
-release m image.old || exit 1
+t=$WORK/m/t HERE=$WORK
+fresh_image() {	# NAME TREE
+	truncate -s 128M "image.$1" && mkfs.ext4 -q -F -N 2048 -J size=4 "image.$1" && mount -o loop "image.$1" m || exit 1
+	case $1 in
+	bare) mkdir m/etc ;;
+	old) old_target trees "$t" && cp -a trees/old/d m/outside && cp -a trees/new/d/. m/outside && ln -s ../outside m/other ;;
+	*) cp -a "trees/$2" "$t" ;;
+	esac
+	release m "image.$1" || exit 1
+}
 on() {	# IMAGE FROM ARG... - IMAGE is FROM after the command
 	made=$1
 	cp --sparse=always "image.$2" "image.$made" && mount -o loop "image.$made" m || exit 1
@@ -270,38 +273,83 @@ on() {	# IMAGE FROM ARG... - IMAGE is FROM after the command
 	rc=$?
 	release m "image.$made" || exit 1
 }
-on new old "$INSTALL" apply up.dray --root "$t" --keyring ops.pub -j1
-[ $rc = 0 ] || { say "apply: status $rc"; cat log; exit 1; }
-on counted old "$OUT/killat" 0 calls "$INSTALL" apply up.dray --root "$t" --keyring ops.pub -j1
-call=$(awk '$2 == "renameat2" { at[++n] = $1 } END { print at[int(n / 2)] }' calls)
-on killed old "$OUT/killat" "$call" calls "$INSTALL" apply up.dray --root "$t" --keyring ops.pub -j1
-[ $rc = 137 ] || { say "not killed: status $rc"; exit 1; }
-on damaged new sh -c "echo z >>'$t/a'"
+did() {	# WANTED - the status of the last one
+	[ $rc = "$1" ] || { say "$made: status $rc"; cat log; exit 1; }
+}
+middle() {
+	awk '$2 == "renameat2" { at[++n] = $1 } END { print at[int(n / 2)] }' calls
+}
+fresh_image old old
+fresh_image bare
+fresh_image phases phases
+fresh_image calm calm
+apply="apply up.dray --root $t --keyring ops.pub -j1"
+# shellcheck disable=SC2086 # words on purpose
+{
+	on new old "$INSTALL" $apply
+	did 0
+	on counted old "$OUT/killat" 0 calls "$INSTALL" $apply
+	on killed old "$OUT/killat" "$(middle)" calls "$INSTALL" $apply
+	did 137
+	on counted new "$OUT/killat" 0 calls "$INSTALL" rollback --root "$t" -j1
+	on undoing new "$OUT/killat" "$(middle)" calls "$INSTALL" rollback --root "$t" -j1
+	did 137
+}
+# shellcheck disable=SC2016
+on damaged new sh -c 'echo z >>"$0/a" && rm "$0/d/c" && chmod 600 "$0/meta" && cp -a "$0" trees/damaged' "$t"
+did 0
+on phased phases "$INSTALL" apply phased.dray --root "$t" --keyring ops.pub --phase kernel -j1
+did 0
+on due calm "$INSTALL" apply triggers.dray --root "$t" --keyring ops.pub --no-triggers -j1
+did 0
 rm image.counted
 
-VERBS=${VERBS:-verify verify-damaged plan check check-damaged apply rollback resume forget}
+VERBS=${VERBS:-verify verify-damaged plan check check-damaged status log paths export trust apply repair rollback resume undo
+    forget phase back triggers due}
 : >all
 for verb in $VERBS; do
-	cp --sparse=always "image.$(image_of "$verb")" image.now && mount -o loop image.now m || exit 1
-	# shellcheck disable=SC2046
-	"$OUT/failat" list "$CLASSES:0:EIO" -- "$INSTALL" $(command_of "$verb" "$t") -j1 >log 2>&1
+	scene "$verb"
+	cp --sparse=always "image.$image" image.now && mount -o loop image.now m || exit 1
+	disturbed list "$CLASSES:0:EIO" read@up.dray:0:EIO create:0:EIO -- >log 2>&1 </dev/null
 	rc=$?
+	[ -z "$made" ] || cp "$made" "made.$verb"
 	release m image.now || exit 1
 	case $verb:$rc in
-	verify-damaged:31 | check-damaged:20 | *:0) ;;
+	verify-damaged:31 | check-damaged:20 | *:0) echo $rc >"status.$verb" ;;
 	*) say "$verb that nothing disturbs: status $rc"; cat log; exit 1 ;;
 	esac
+	cp log "answer.$verb"
 	[ "$verb" != plan ] || sed -n 's/.*"plan_id":"\([0-9a-f]*\)".*/\1/p' log >plan_id
 	lasting=
-	case $verb in apply | rollback | resume | forget) lasting='write,make,size write,make,size,rename,unlink,attr,sync' ;; esac
-	for class in $(echo "$CLASSES" | tr ',' ' ') $lasting; do
+	[ "$kind" = look ] || lasting='create write,make,size,create write,make,size,rename,unlink,attr,create write,make,size,rename,unlink,attr,sync'
+	for class in $(echo "$CLASSES" | tr ',' ' ') $lasting read@up.dray "$WALKS"; do
 		calls=$(awk -v class=",$class," 'index(class, "," $3 ",") { n++ } END { print n + 0 }' list)
-		for error in $(errors_of "$class"); do
+		case $class in
+		read@up.dray | "$WALKS") errors= ;;
+		*) errors=$(errors_of "$class") ;;
+		esac
+		for error in $errors; do
 			awk -v head="$verb $class" -v calls="$calls" -v error="$error" 'BEGIN {
 				for (i = 1; i <= calls; i++) print head, i, error }' >>all
 		done
+		for error in $(events_of "$class" "$verb"); do
+			some=$EVENTS
+			case $EVENTS:$error in all:* | *:flip) some=$calls ;; esac
+			awk -v head="$verb $class" -v calls="$calls" -v error="$error" -v some="$some" 'BEGIN {
+				if (some > calls) some = calls
+				for (i = 0; i < some; i++) print head, int((i + 0.5) * calls / some) + 1, error }' >>all
+		done
 	done
+	for error in $AROUND; do echo "$verb around 1 $error"; done >>all
+	case $verb in
+	apply | repair | rollback | resume)
+		[ "$EVENTS" = all ] && some=200 || some=$EVENTS
+		seq "$some" | sed "s/.*/$verb around & swapping/" >>all ;;
+	esac
 done
+if [ -n "${CLASSES_ONLY:-}" ]; then
+	awk -v only=" $CLASSES_ONLY " 'index(only, " " $2 " ") || index(only, " " $4 " ")' all >all.some && mv all.some all
+fi
 
 if [ "$mode" = point ]; then
 	export KEEP=1
@@ -317,7 +365,7 @@ if [ "$mode" = short ]; then
 	    END { for (k in line) print line[k] }' numbered | sort -k2,2 | head -n "$MAX" | cut -d ' ' -f 3- >chosen
 	lanes=1
 else
-	cp all chosen
+	awk -v part="${PART:-1/1}" 'BEGIN { split(part, p, "/") } NR % p[2] == p[1] % p[2]' all >chosen
 	lanes=$J
 fi
 result=/dev/null
