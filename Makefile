@@ -68,7 +68,7 @@ UNIT := $(patsubst tests/unit/%.c,$(OUT)/unit/%,$(UNIT_C))
 FUZZ := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(FUZZ_C))
 BENCH := $(patsubst tests/bench/%.c,$(OUT)/bench/%,$(BENCH_C))
 
-FORMAT_LIBS := -lzstd -lcrypto -ljson-c -lz
+FORMAT_LIBS := -lzstd -llzma -lcrypto -ljson-c -lz
 BUILDER_LIBS := $(FORMAT_LIBS) -larchive -ldivsufsort -lbz2 -lcurl $(if $(filter Linux,$(OS)),-lresolv)
 # the static installer; a sanitizer cannot be linked statically, so SAN builds are dynamic.
 # no_network.o stands first and keeps sockets and resolver of the C library out (see there).

@@ -18,6 +18,8 @@ enum {
 	WRITE = 300,
 	ZSTD_OUT = 200,		/* zstd, for each byte it gives */
 	ZSTD_STORED = 4500,	/* ... and for each byte that it has to decode */
+	LZMA_OUT = 2400,	/* LZMA, for each byte it gives */
+	LZMA_STORED = 57000,	/* ... and for each byte that it has to decode */
 	ADDCOPY = 400,		/* put together from base and difference */
 	X86 = 1600,		/* filter, for each byte of base and output */
 	INFLATE = 4100,		/* the inside of a .gz of a base, for each of its bytes */
@@ -38,9 +40,11 @@ uint64_t
 build_cost_frame(const struct build_cost_in *f)
 {
 	bool based = f->kind != DRAY_FRAME_PLAIN;
-	uint64_t ref = based ? f->ref : 0, sum = ns(f->stored, READ + HASH + ZSTD_STORED) + ns(ref, READ);
+	bool lzma = f->codec == DRAY_CODEC_LZMA;
+	uint64_t ref = based ? f->ref : 0, sum = ns(f->stored, READ + HASH + (lzma ? LZMA_STORED : ZSTD_STORED)) + ns(ref, READ);
 
-	sum += f->kind == DRAY_FRAME_ADDCOPY ? ns(f->raw, ZSTD_OUT) + ns(f->out, ADDCOPY) : ns(f->out, ZSTD_OUT);
+	sum += ns(f->kind == DRAY_FRAME_ADDCOPY ? f->raw : f->out, lzma ? LZMA_OUT : ZSTD_OUT);
+	sum += f->kind == DRAY_FRAME_ADDCOPY ? ns(f->out, ADDCOPY) : 0;
 	if (f->filter == DRAY_FILTER_X86)
 		sum += ns(ref + f->out, X86);
 	return sum + (based ? ns(f->inside, INFLATE) : 0);

@@ -10,7 +10,7 @@
 #include "builder/release.h"
 
 struct build_cost_in {		/* one frame */
-	uint8_t kind, filter;	/* DRAY_FRAME_*, DRAY_FILTER_* */
+	uint8_t kind, filter, codec;	/* DRAY_FRAME_*, DRAY_FILTER_*, DRAY_CODEC_* */
 	uint64_t stored, raw, out;
 	uint64_t ref;		/* bytes of its base ranges */
 	uint64_t inside;	/* ... those of them that are the inside of a .gz */

@@ -1,5 +1,5 @@
 /*
- * cache.c - DIR/ab/cdef...: magic, key, kind, raw, length, the bytes, and the hash of all of that.
+ * cache.c - DIR/ab/cdef...: magic, key, kind, codec, raw, length, the bytes, and the hash of all of that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "dray/num.h"
 
 #define MAGIC "draycch1"
-#define HEAD 52u		/* 8 magic, 32 key, 1 kind, 3 zero, 4 raw, 4 length */
+#define HEAD 52u		/* 8 magic, 32 key, 1 kind, 1 codec, 2 zero, 4 raw, 4 length */
 #define MOST (256u * 1024u * 1024u)
 
 struct build_cache {
@@ -135,6 +135,7 @@ parse(struct dray_sha256 *h, const uint8_t key[32], size_t size, struct build_ca
 	    memcmp(sum, v->p + size - sizeof(sum), sizeof(sum)) != 0)
 		return false;
 	v->kind = v->p[40];
+	v->codec = v->p[41];
 	v->raw = dray_get_u32(v->p + 44);
 	v->len = len;
 	memmove(v->p, v->p + HEAD, len);
@@ -212,7 +213,7 @@ write_all(int fd, const uint8_t *p, size_t len)
 }
 
 void
-build_cache_put(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[32], uint8_t kind, uint32_t raw,
+build_cache_put(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[32], uint8_t kind, uint8_t codec, uint32_t raw,
     const uint8_t *p, size_t len)
 {
 	char name[68], temp[96];
@@ -227,6 +228,7 @@ build_cache_put(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[
 	memcpy(head, MAGIC, 8);
 	memcpy(head + 8, key, 32);
 	head[40] = kind;
+	head[41] = codec;
 	dray_put_u32(head + 44, raw);
 	dray_put_u32(head + 48, (uint32_t)len);
 	dray_err_clear(&e);

@@ -15,7 +15,7 @@
 struct build_cache;
 
 struct build_cached {			/* owned by the caller; reusable, all zero at first */
-	uint8_t kind;
+	uint8_t kind, codec;
 	uint32_t raw;
 	uint8_t *p;			/* stored bytes of the frame */
 	size_t len, cap;
@@ -45,7 +45,7 @@ bool build_cache_read_only(const struct build_cache *c);
 bool build_cache_get(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[32], struct build_cached *v);
 
 /** build_cache_put - keep it if that can be done; nothing depends on it */
-void build_cache_put(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[32], uint8_t kind, uint32_t raw,
+void build_cache_put(struct build_cache *c, struct dray_sha256 *h, const uint8_t key[32], uint8_t kind, uint8_t codec, uint32_t raw,
     const uint8_t *p, size_t len);
 
 /** build_cache_drop - what was got turned out to be wrong */

@@ -47,10 +47,12 @@ read_level(const char *text, int *level, struct dray_err *e)
 		*level = LEVEL_DEFAULT;
 	else if (strcmp(text, "fast") == 0)
 		*level = LEVEL_FAST;
+	else if (strcmp(text, "best") == 0)
+		*level = DRAY_LEVEL_BEST;
 	else if (dray_parse_u64(text, 1, 19, &n))
 		*level = (int)n;
 	else
-		return dray_fail(e, DRAY_E_USAGE, "--level \"%s\": fast, default or 1 to 19 is wanted",
+		return dray_fail(e, DRAY_E_USAGE, "--level \"%s\": fast, default, best or 1 to 19 is wanted",
 		    dray_quote(text, strlen(text), quoted, sizeof(quoted)));
 	return 0;
 }
@@ -325,7 +327,7 @@ cmd_build(int argc, char **argv, const struct tool_cmd *self)
 		  "name of the first, second, ... --from; default base-1, base-2, ..." },
 		{ "compatible", 0, TOOL_LIST, &a.compatible, 0, 0, "NAME", "another product it fits; repeats" },
 		{ "os", 0, TOOL_TEXT, &a.os, 0, 0, "NAME", "linux, freebsd or any (default)" },
-		{ "level", 0, TOOL_TEXT, &a.level, 0, 0, "LEVEL", "fast (9), default (19) or 1 to 19" },
+		{ "level", 0, TOOL_TEXT, &a.level, 0, 0, "LEVEL", "fast (9), default (19), best (19 and LZMA) or 1 to 19" },
 		{ "slim", 0, TOOL_FLAG, &a.slim, 0, 0, NULL,
 		  "no full copy of what every base can be made into the new one: for targets without local changes" },
 		{ "apply-cpu", 0, TOOL_TEXT, &a.apply_cpu, 0, 0, "SECONDS",

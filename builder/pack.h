@@ -17,7 +17,7 @@
 #define BUILD_BLOCK_BYTES (4u * 1024u * 1024u)	/* stored bytes of a block, unless one frame alone is larger */
 
 struct build_pack_opts {
-	int level;			/* zstd, 1 .. 19 */
+	int level;			/* of frame.h, 1 .. DRAY_LEVEL_BEST */
 	bool slim;			/* full copies only where there is no other way */
 	uint64_t apply_ns;		/* most that applying may cost, by apply_cost.h; 0: no bound */
 	unsigned threads;
@@ -39,11 +39,12 @@ struct build_packed {
 	uint64_t stored, out;		/* bytes of all frames: stored, and what they make */
 	uint64_t *blocks;		/* stored bytes of each block */
 	size_t n_blocks, cap_blocks;
-	uint64_t max_out, max_raw, max_memory;	/* largest of one frame; memory: base bytes + raw + output */
+	uint64_t max_out, max_raw, max_memory;	/* largest of one frame; memory: dray_frame_memory */
 	bool delta, gzip;		/* the features that are needed */
 
 	/* for the report */
 	struct build_kind_sum kind[3], copy;	/* by DRAY_FRAME_* */
+	struct build_kind_sum by_lzma;	/* those frames of them that are LZMA2 data */
 	struct build_kind_sum former;	/* contents that only bases have, to merge with; their frames are among the plain ones */
 	size_t n_delta, n_full;		/* contents with a delta or copy; with a full copy */
 	size_t n_only;			/* contents without a full copy */

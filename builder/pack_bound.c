@@ -1,6 +1,6 @@
 /*
  * pack_bound.c - a bound on what applying may cost. Frames that a machine above the bound reads are encoded once more in
- * cheaper ways: without a filter, and by prefix where it was addcopy; then as many of them as it takes are stored so.
+ * cheaper ways: by zstd where it was LZMA, without a filter, and by prefix where it was addcopy; then as many of them as it takes are stored so.
  * Decided from sizes alone. What had a base keeps it, so that which frames are kept and read stays as it was.
  */
 #include <stdlib.h>
@@ -10,11 +10,12 @@
 #include "builder/pack_in.h"
 #include "dray/pool.h"
 
-#define WAYS 3u		/* of one frame: as it is, without filter, by prefix */
+#define WAYS 4u		/* of one frame: as it is, by zstd, without filter, by prefix */
 
 struct again {			/* a frame in another way */
 	uint32_t frame;
 	unsigned kinds;		/* DRAY_TRY_* */
+	uint8_t filter;
 	struct pack_result r;
 };
 
@@ -51,10 +52,13 @@ list_jobs(struct bounding *b, const struct pack_costs *c, struct dray_err *e)
 
 		if ((c->readers[i] & dear) == 0)
 			continue;
+		kinds |= DRAY_TRY_ZSTD;
+		if (r->codec != DRAY_CODEC_ZSTD)
+			b->jobs[b->n_jobs++] = (struct again){ .frame = i, .kinds = kinds, .filter = r->filter };
 		if (r->filter != DRAY_FILTER_NONE)
 			b->jobs[b->n_jobs++] = (struct again){ .frame = i, .kinds = kinds };
 		if (r->kind == DRAY_FRAME_ADDCOPY)
-			b->jobs[b->n_jobs++] = (struct again){ .frame = i, .kinds = DRAY_TRY_PREFIX };
+			b->jobs[b->n_jobs++] = (struct again){ .frame = i, .kinds = DRAY_TRY_PREFIX | DRAY_TRY_ZSTD };
 	}
 	return 0;
 }
@@ -66,7 +70,7 @@ do_job(void *ctx, unsigned worker, size_t i, struct dray_err *e)
 	struct again *j = &b->jobs[i];
 	struct pack_frame f = b->k->plan.frames[j->frame];
 
-	f.filter = DRAY_FILTER_NONE;
+	f.filter = j->filter;
 	f.kinds = j->kinds;
 	return build_pack_frame(b->k, &b->k->workers[worker], &f, &j->r, e);
 }

@@ -17,7 +17,7 @@ struct costing {
 uint64_t
 build_pack_frame_cost(const struct pack_plan *p, const struct pack_frame *f, const struct pack_result *r)
 {
-	struct build_cost_in in = { .kind = r->kind, .filter = r->filter, .stored = r->len, .raw = r->raw, .out = f->out,
+	struct build_cost_in in = { .kind = r->kind, .filter = r->filter, .codec = r->codec, .stored = r->len, .raw = r->raw, .out = f->out,
 		.ref = f->ref };
 
 	for (size_t i = f->range_first; i < f->range_first + f->ranges; i++)

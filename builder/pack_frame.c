@@ -62,7 +62,8 @@ static int
 key_of(const struct packer *k, struct pack_worker *w, const struct pack_frame *f, uint8_t key[32], struct dray_err *e)
 {
 	uint8_t head[2 * DRAY_SHA256_LEN + 32] = { 0 }, num[16];
-	const char *ids[] = { CACHE_RULES, dray_encoder_id(), dray_match_id() };
+	const char *ids[] = { CACHE_RULES, dray_encoder_id(), dray_match_id(), dray_lzma_id() };
+	const size_t n_ids = k->o->level == DRAY_LEVEL_BEST ? 4 : 3;
 
 	if (dray_sha256_once(w->h, w->src.p, f->out, head, e) != 0 ||
 	    dray_sha256_once(w->h, w->ref.p, (size_t)f->ref, head + DRAY_SHA256_LEN, e) != 0)
@@ -75,7 +76,7 @@ key_of(const struct packer *k, struct pack_worker *w, const struct pack_frame *f
 	dray_put_u64(head + 88, f->filter != 0 ? k->plan.parts[f->first].at : 0);
 	if (dray_sha256_begin(w->h, e) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (size_t i = 0; i < n_ids; i++)
 		if (dray_sha256_add(w->h, ids[i], strlen(ids[i]) + 1, e) != 0)
 			return -1;
 	if (dray_sha256_add(w->h, head, sizeof(head), e) != 0)
@@ -92,17 +93,16 @@ key_of(const struct packer *k, struct pack_worker *w, const struct pack_frame *f
 
 /* does what was stored give back what went in? Filters w->ref in place */
 static int
-prove(const struct packer *k, struct pack_worker *w, const struct pack_frame *f, uint8_t kind, uint32_t raw,
-    const uint8_t *p, size_t len, struct dray_err *e)
+prove(const struct packer *k, struct pack_worker *w, const struct pack_frame *f, const struct dray_encode_out *o, struct dray_err *e)
 {
-	bool based = kind != DRAY_FRAME_PLAIN;
+	bool based = o->kind != DRAY_FRAME_PLAIN;
 	struct dray_ref ref = { .p = w->ref.p, .len = based ? (size_t)f->ref : 0,
 		.ranges = k->plan.ranges + f->range_first, .n = based ? f->ranges : 0 };
-	struct dray_frame row = { .kind = kind, .filter = f->filter, .stored = (uint32_t)len, .out = f->out, .raw = raw,
+	struct dray_frame row = { .kind = o->kind, .filter = f->filter, .codec = o->codec, .stored = (uint32_t)o->len, .out = f->out, .raw = o->raw,
 		.range_count = based ? (uint32_t)f->ranges : 0 };
 
 	if (room(&w->back, f->out, e) != 0 ||
-	    dray_decode_frame(w->dec, &row, p, &ref, k->plan.parts[f->first].at, k->desc, w->back.p, e) != 0)
+	    dray_decode_frame(w->dec, &row, o->p, &ref, k->plan.parts[f->first].at, k->desc, w->back.p, e) != 0)
 		return -1;
 	if (memcmp(w->back.p, w->src.p, f->out) != 0)
 		return dray_fail(e, DRAY_E_IO, "decodes to other bytes");
@@ -138,16 +138,22 @@ encode(struct packer *k, struct pack_worker *w, const struct pack_frame *f, stru
 }
 
 static int
-store(struct packer *k, struct pack_worker *w, const struct pack_frame *f, struct pack_result *r, uint8_t kind, uint32_t raw, const uint8_t *p,
-    size_t len, struct dray_err *e)
+store(struct packer *k, struct pack_worker *w, const struct pack_frame *f, struct pack_result *r, const struct dray_encode_out *o,
+    struct dray_err *e)
 {
-	*r = (struct pack_result){ .len = (uint32_t)len, .raw = raw, .kind = kind, .filter = f->filter };
-	r->at = atomic_fetch_add(&k->end, len);
-	if (dray_sha256_once(w->h, p, len, r->sha256, e) != 0)
+	*r = (struct pack_result){ .len = (uint32_t)o->len, .raw = o->raw, .kind = o->kind, .codec = o->codec, .filter = f->filter };
+	r->at = atomic_fetch_add(&k->end, o->len);
+	if (dray_sha256_once(w->h, o->p, o->len, r->sha256, e) != 0)
 		return -1;
-	if (build_temp_write(k->to->fd, r->at, p, len, e) != 0)
+	if (build_temp_write(k->to->fd, r->at, o->p, o->len, e) != 0)
 		return build_temp_failed(k->o->dir, e);
 	return 0;
+}
+
+static bool
+lzma_may(const struct packer *k, const struct pack_frame *f)
+{
+	return k->o->level == DRAY_LEVEL_BEST && (f->kinds & DRAY_TRY_ZSTD) == 0;
 }
 
 /* 1: not in the cache */
@@ -156,15 +162,17 @@ from_cache(struct packer *k, struct pack_worker *w, const struct pack_frame *f, 
     struct pack_result *r, struct dray_err *e)
 {
 	struct build_cached *v = &w->cached;
+	struct dray_encode_out o;
 	struct dray_err ignored;
 
 	if (!build_cache_get(k->o->cache, w->h, key, v))
 		return 1;
 	dray_err_clear(&ignored);
-	if (v->kind <= DRAY_FRAME_ADDCOPY && (f->kinds == 0 || (f->kinds >> v->kind & 1) != 0) && (v->kind == DRAY_FRAME_PLAIN || f->ref > 0) &&
+	o = (struct dray_encode_out){ .kind = v->kind, .codec = v->codec, .raw = v->raw, .len = v->len, .p = v->p };
+	if (v->kind <= DRAY_FRAME_ADDCOPY && v->codec <= DRAY_CODEC_LZMA && (v->codec == DRAY_CODEC_ZSTD || lzma_may(k, f)) && (f->kinds == 0 || (f->kinds >> v->kind & 1) != 0) && (v->kind == DRAY_FRAME_PLAIN || f->ref > 0) &&
 	    (v->kind == DRAY_FRAME_ADDCOPY ? v->raw <= f->out + DRAY_DELTA_OVERHEAD(f->out) : v->raw == f->out) &&
-	    prove(k, w, f, v->kind, v->raw, v->p, v->len, &ignored) == 0)
-		return store(k, w, f, r, v->kind, v->raw, v->p, v->len, e);
+	    prove(k, w, f, &o, &ignored) == 0)
+		return store(k, w, f, r, &o, e);
 	/* a cache of somebody else's making; the proof has left its traces in the base bytes */
 	build_cache_drop(k->o->cache, key);
 	return read_ref(k, w, f, e) == 0 ? 1 : -1;
@@ -187,11 +195,11 @@ build_pack_frame(struct packer *k, struct pack_worker *w, const struct pack_fram
 	if (rc == 1) {
 		if (encode(k, w, f, &best, e) != 0)
 			return -1;
-		if (prove(k, w, f, best.kind, best.raw, best.p, best.len, e) != 0)
+		if (prove(k, w, f, &best, e) != 0)
 			return dray_wrap(e, "internal: a new frame does not decode");
-		if (store(k, w, f, r, best.kind, best.raw, best.p, best.len, e) != 0)
+		if (store(k, w, f, r, &best, e) != 0)
 			return -1;
-		build_cache_put(k->o->cache, w->h, key, best.kind, best.raw, best.p, best.len);
+		build_cache_put(k->o->cache, w->h, key, best.kind, best.codec, best.raw, best.p, best.len);
 	}
 	return build_work_spend(&k->work, f->out, cost - cost / 2, e);
 }

@@ -12,7 +12,7 @@ struct pack_result {
 	uint64_t at;		/* in the unnamed file */
 	uint32_t len, raw;
 	uint8_t kind;		/* plain: its base bytes were of no use */
-	uint8_t filter;
+	uint8_t filter, codec;
 	uint8_t sha256[32];
 };
 

@@ -36,9 +36,18 @@ add_to_block(struct build_packed *to, uint32_t len, struct dray_err *e)
 }
 
 static void
+add_sum(struct build_kind_sum *s, const struct pack_frame *f, const struct pack_result *r)
+{
+	s->n++;
+	s->out += f->out;
+	s->stored += r->len;
+}
+
+static void
 add_up(struct build_packed *to, const struct pack_frame *f, const struct pack_result *r, bool former)
 {
-	uint64_t memory = (r->kind != DRAY_FRAME_PLAIN ? f->ref : 0) + r->raw + f->out;
+	const struct dray_frame row = { .kind = r->kind, .codec = r->codec, .out = f->out, .raw = r->raw };
+	uint64_t memory = dray_frame_memory(&row, r->kind != DRAY_FRAME_PLAIN ? f->ref : 0);
 
 	to->stored += r->len;
 	to->out += f->out;
@@ -46,9 +55,9 @@ add_up(struct build_packed *to, const struct pack_frame *f, const struct pack_re
 	to->max_raw = r->raw > to->max_raw ? r->raw : to->max_raw;
 	to->max_memory = memory > to->max_memory ? memory : to->max_memory;
 	to->delta |= r->kind != DRAY_FRAME_PLAIN || r->filter != DRAY_FILTER_NONE;
-	to->kind[r->kind].n++;
-	to->kind[r->kind].out += f->out;
-	to->kind[r->kind].stored += r->len;
+	add_sum(&to->kind[r->kind], f, r);
+	if (r->codec == DRAY_CODEC_LZMA)
+		add_sum(&to->by_lzma, f, r);
 	if (former) {
 		to->former.out += f->out;
 		to->former.stored += r->len;
@@ -62,7 +71,7 @@ add_frames(struct rows *k, uint8_t section, struct dray_err *e)
 		const struct pack_frame *f = &k->p->frames[i];
 		const struct pack_result *r = &k->results[i];
 		struct build_packed *to = k->to;
-		struct dray_frame row = { .kind = r->kind, .filter = r->filter, .stored = r->len, .out = f->out,
+		struct dray_frame row = { .kind = r->kind, .filter = r->filter, .codec = r->codec, .stored = r->len, .out = f->out,
 			.raw = r->raw, .sha256 = r->sha256 };
 		size_t n = r->kind == DRAY_FRAME_PLAIN ? 0 : f->ranges;
 

@@ -232,7 +232,7 @@ get_triggers(struct build_recipe *r, struct build_args *a, const struct build_la
 	return rc;
 }
 
-/* fast, default or a number */
+/* fast, default, best or a number */
 static int
 get_level(struct build_recipe *r, const char **out, struct dray_err *e)
 {
@@ -252,8 +252,8 @@ get_level(struct build_recipe *r, const char **out, struct dray_err *e)
 
 		dray_err_clear(e);
 		if (dray_json_str(r->doc, "level", &text, &len, "recipe", e) != 0 ||
-		    (strcmp(text, "fast") != 0 && strcmp(text, "default") != 0))
-			return build_recipe_fail_key(r, e, "level", "\"fast\", \"default\" or a number from 1 to 19 is wanted");
+		    (strcmp(text, "fast") != 0 && strcmp(text, "default") != 0 && strcmp(text, "best") != 0))
+			return build_recipe_fail_key(r, e, "level", "\"fast\", \"default\", \"best\" or a number from 1 to 19 is wanted");
 	}
 	if (*out == NULL)
 		*out = text;

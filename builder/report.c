@@ -140,6 +140,7 @@ json_packed(const struct build_opts *o, const struct build_result *r, struct dra
 	json_sum(x, "copy", "contents", &p->copy);
 	for (size_t i = 0; i < sizeof(kind_name) / sizeof(kind_name[0]); i++)
 		json_sum(x, kind_name[i], "frames", &p->kind[i]);
+	json_sum(x, "lzma", "frames", &p->by_lzma);
 	json_sum(x, "former", "contents", &p->former);
 	dray_json_set_int(x, "contents_with_base", (int64_t)p->n_delta);
 	dray_json_set_int(x, "contents_full", (int64_t)p->n_full);
@@ -259,6 +260,9 @@ print_packed(const struct build_opts *o, const struct build_result *r)
 		if (p->kind[i].n > 0)
 			printf("  %-10s %" PRIu64 " frame%s, %s stored as %s\n", kind_name[i], p->kind[i].n,
 			    p->kind[i].n == 1 ? "" : "s", tool_human(p->kind[i].out, h1), tool_human(p->kind[i].stored, h2));
+	if (p->by_lzma.n > 0)
+		printf("  by LZMA    %" PRIu64 " of these frames, %s stored as %s: small, and slower to apply\n", p->by_lzma.n,
+		    tool_human(p->by_lzma.out, h1), tool_human(p->by_lzma.stored, h2));
 	if (p->former.n > 0)
 		printf("  to merge   %" PRIu64 " former text%s of config files, %s stored as %s\n", p->former.n,
 		    p->former.n == 1 ? "" : "s", tool_human(p->former.out, h1), tool_human(p->former.stored, h2));

@@ -162,8 +162,12 @@ set_names(struct dray_desc *d, const struct build_packed *p, bool unsized)
 		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "gzip");
 	if (unsized)
 		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "history");
+	if (p->by_lzma.n > 0)
+		snprintf(d->required[d->n_required++], sizeof(d->required[0]), "lzma");
 	if (p->gzip)
 		name_encoder(d, "deflate", DRAY_DEFLATE_RULES);
+	if (p->by_lzma.n > 0)
+		name_encoder(d, "lzma", dray_lzma_id());
 	name_encoder(d, "match", dray_match_id());
 	name_encoder(d, "zstd", dray_encoder_id());
 }

@@ -17,7 +17,7 @@
 #define WHERE "dray.json"
 
 /* required features this reader has */
-static const char *const known_features[] = { "delta", "gzip", "history", NULL };
+static const char *const known_features[] = { "delta", "gzip", "history", "lzma", NULL };
 
 /* copy a string that must be a name by @ok, of at most cap - 1 bytes */
 static int

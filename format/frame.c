@@ -1,5 +1,5 @@
 /*
- * frame.c - the one door to zstd: a frame that is exactly what was declared, or an error.
+ * frame.c - the one door to the codecs: a frame that is exactly what was declared, or an error. LZMA's own part is lzma.c.
  *
  * zstd by itself is generous: it skips skippable frames, goes on to a second frame, takes a frame without a size.
  * Each of these would be bytes that nobody declared, so all of it is refused before the decoder runs. Source:
@@ -16,6 +16,8 @@
 #include "dray/frame.h"
 #include "dray/index.h"
 #include "dray/num.h"
+
+#include "lzma_in.h"
 
 struct dray_decoder {
 	ZSTD_DCtx *ctx;
@@ -149,6 +151,19 @@ prepare_ref(const struct dray_frame *f, const struct dray_ref *ref, struct dray_
 	return 0;
 }
 
+/* what the codec makes of the stored bytes */
+static int
+decode_data(struct dray_decoder *d, const struct dray_frame *f, const uint8_t *stored, const uint8_t *prefix, size_t prefix_len,
+    uint8_t *to, size_t len, const struct dray_desc *desc, struct dray_err *e)
+{
+	if (f->codec == DRAY_CODEC_ZSTD)
+		return decode(d, stored, f->stored, prefix, prefix_len, to, len, desc->limit_window, e);
+	if (f->codec != DRAY_CODEC_LZMA)
+		return dray_fail(e, DRAY_E_NEWER, "codec %u is not known to this version", f->codec);
+	atomic_fetch_add_explicit(&decoded, 1, memory_order_relaxed);
+	return dray_lzma_decode(stored, f->stored, prefix, prefix_len, to, len, e);
+}
+
 static int
 decode_addcopy(struct dray_decoder *d, const struct dray_frame *f, const uint8_t *stored, const struct dray_ref *ref,
     const struct dray_desc *desc, uint8_t *out, struct dray_err *e)
@@ -160,7 +175,7 @@ decode_addcopy(struct dray_decoder *d, const struct dray_frame *f, const uint8_t
 			return dray_fail_errno(e, "delta of %" PRIu32 " bytes", f->raw);
 		d->raw_cap = f->raw;
 	}
-	if (dray_decode(d, stored, f->stored, d->raw, f->raw, desc->limit_window, e) != 0)
+	if (decode_data(d, f, stored, NULL, 0, d->raw, f->raw, desc, e) != 0)
 		return -1;
 	return dray_delta_apply(d->raw, f->raw, ref->p, ref->len, out, f->out, e);
 }
@@ -181,7 +196,7 @@ dray_decode_frame(struct dray_decoder *d, const struct dray_frame *f, const uint
 	switch (f->kind) {
 	case DRAY_FRAME_PLAIN:
 	case DRAY_FRAME_PREFIX:
-		rc = decode(d, stored, f->stored, ref->p, ref->len, out, f->out, desc->limit_window, e);
+		rc = decode_data(d, f, stored, ref->p, ref->len, out, f->out, desc, e);
 		break;
 	case DRAY_FRAME_ADDCOPY:
 		rc = decode_addcopy(d, f, stored, ref, desc, out, e);
@@ -192,6 +207,17 @@ dray_decode_frame(struct dray_decoder *d, const struct dray_frame *f, const uint
 	if (rc == 0 && f->filter == DRAY_FILTER_X86)
 		dray_x86_unfilter(out, f->out, content_at);
 	return rc;
+}
+
+uint64_t
+dray_frame_memory(const struct dray_frame *f, uint64_t ref)
+{
+	uint64_t window = 0;
+
+	/* LZMA keeps its history and what it gives in a buffer of its own; only a prefix is its history */
+	if (f->codec == DRAY_CODEC_LZMA)
+		window = (f->kind == DRAY_FRAME_ADDCOPY ? 0 : ref) + f->raw;
+	return ref + f->raw + f->out + window;
 }
 
 uint64_t

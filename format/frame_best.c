@@ -15,6 +15,7 @@
 #include "dray/index.h"
 
 #include "frame_priv.h"
+#include "lzma_in.h"
 
 enum {
 	KINDS = 3,
@@ -26,6 +27,7 @@ enum {
 	ANEW = 30,		/* per cent that a prefix leaves: above, addcopy seldom wins */
 	ANEW_LOW = 10,		/* ... above, it wins too little for a level that is to be fast */
 	NOTHING = 99,		/* per cent that the smallest trial leaves: above, no level gains */
+	SLOWER = 98,		/* per cent of zstd's bytes that LZMA may take: it decodes five times as slowly */
 };
 
 struct work {
@@ -94,22 +96,48 @@ encode(struct dray_encoder *c, const struct work *w, unsigned kind, int level, s
 	return dray_encode_ref(c, level, ref_len != 0 ? w->ref : NULL, ref_len, from, len, c->other.p, c->other.cap, n, e);
 }
 
+/* what is in c->other is the smallest now */
+static void
+keep(struct dray_encoder *c)
+{
+	struct dray_encode_buf swap = c->best;
+
+	c->best = c->other;
+	c->other = swap;
+}
+
 /* one kind at one level; it becomes the result if nothing so far is as small, or needs less of a base for as many bytes */
 static int
 try_kind(struct dray_encoder *c, const struct work *w, unsigned kind, int level, size_t *n, struct dray_encode_out *out,
     struct dray_err *e)
 {
-	struct dray_encode_buf swap;
-
 	if (encode(c, w, kind, level, n, e) != 0)
 		return -1;
 	if (*n > out->len || (*n == out->len && kind >= out->kind))
 		return 0;
 	*out = (struct dray_encode_out){ .kind = (uint8_t)kind, .len = *n,
 		.raw = (uint32_t)(kind == DRAY_FRAME_ADDCOPY ? c->delta.len : w->in->len) };
-	swap = c->best;
-	c->best = c->other;
-	c->other = swap;
+	keep(c);
+	return 0;
+}
+
+/* the same with LZMA, if it may be smaller by enough. One that is larger ends early: it has no room */
+static int
+try_lzma(struct dray_encoder *c, const struct work *w, unsigned kind, struct dray_encode_out *out, struct dray_err *e)
+{
+	const uint8_t *from = kind == DRAY_FRAME_ADDCOPY ? c->delta.raw : w->src;
+	size_t len = kind == DRAY_FRAME_ADDCOPY ? c->delta.len : w->in->len, n;
+	size_t ref_len = kind == DRAY_FRAME_PREFIX ? w->in->ref_len : 0;
+	size_t cap = out->codec == DRAY_CODEC_ZSTD ? (size_t)((uint64_t)out->len * SLOWER / 100) : out->len - 1;
+	int r;
+
+	if (room(&c->other, cap, e) != 0 ||
+	    (r = dray_lzma_encode(from, len, w->ref, ref_len, c->other.p, cap, &n, e)) < 0)
+		return -1;
+	if (r != 0)
+		return 0;
+	*out = (struct dray_encode_out){ .kind = (uint8_t)kind, .codec = DRAY_CODEC_LZMA, .len = n, .raw = (uint32_t)len };
+	keep(c);
 	return 0;
 }
 
@@ -204,7 +232,7 @@ dray_encode_best(struct dray_encoder *c, const struct dray_encode_in *in, struct
 	bool high = level > low;
 
 	*out = (struct dray_encode_out){ .len = SIZE_MAX };
-	if (in->len == 0 || in->len > DRAY_FRAME_MAX || in->ref_len > DRAY_REF_MAX || level < 1 || level > 19)
+	if (in->len == 0 || in->len > DRAY_FRAME_MAX || in->ref_len > DRAY_REF_MAX || level < 1 || level > DRAY_LEVEL_BEST)
 		return dray_fail(e, DRAY_E_USAGE, "encoder: a frame of %zu bytes against %zu, level %d", in->len, in->ref_len, level);
 	if (in->ref_len == 0)
 		w.kinds = DRAY_TRY_PLAIN;
@@ -215,6 +243,9 @@ dray_encode_best(struct dray_encoder *c, const struct dray_encode_in *in, struct
 		drop_losers(&w);
 	for (unsigned k = 0; k < KINDS && high; k++)
 		if (in_race(&w, k) && try_kind(c, &w, k, level, &w.n[k], out, e) != 0)
+			return -1;
+	for (unsigned k = 0; k < KINDS && level == DRAY_LEVEL_BEST && (in->kinds & DRAY_TRY_ZSTD) == 0; k++)
+		if (in_race(&w, k) && try_lzma(c, &w, k, out, e) != 0)
 			return -1;
 	if (high && in_race(&w, DRAY_FRAME_PLAIN))
 		w.plain = w.n[DRAY_FRAME_PLAIN];

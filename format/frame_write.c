@@ -14,6 +14,7 @@
 #include "frame_priv.h"
 
 #define WINDOW_LOG_MIN 10
+#define ZSTD_BEST 19		/* above, nothing is gained that its time is worth */
 
 static int
 set(ZSTD_CCtx *c, ZSTD_cParameter p, int v, struct dray_err *e)
@@ -31,8 +32,8 @@ dray_encoder_new(int level, struct dray_encoder **out, struct dray_err *e)
 	struct dray_encoder *c;
 
 	*out = NULL;
-	if (level < 1 || level > 19)
-		return dray_fail(e, DRAY_E_USAGE, "compression level %d is not within 1 and 19", level);
+	if (level < 1 || level > DRAY_LEVEL_BEST)
+		return dray_fail(e, DRAY_E_USAGE, "compression level %d is not within 1 and %d", level, DRAY_LEVEL_BEST);
 	if ((c = calloc(1, sizeof *c)) == NULL)
 		return dray_fail_errno(e, "encoder");
 	if ((c->ctx = ZSTD_createCCtx()) == NULL) {
@@ -84,7 +85,7 @@ dray_encode_ref(struct dray_encoder *c, int level, const void *ref, size_t ref_l
 	if (ref_len != 0)
 		for (window = WINDOW_LOG_MIN; window < 31 && (size_t)1 << window < ref_len + len; window++)
 			;
-	if (set(c->ctx, ZSTD_c_compressionLevel, level, e) != 0 || set(c->ctx, ZSTD_c_windowLog, window, e) != 0)
+	if (set(c->ctx, ZSTD_c_compressionLevel, level < DRAY_LEVEL_BEST ? level : ZSTD_BEST, e) != 0 || set(c->ctx, ZSTD_c_windowLog, window, e) != 0)
 		return -1;
 	n = ZSTD_CCtx_refPrefix(c->ctx, ref, ref_len);
 	if (!ZSTD_isError(n))

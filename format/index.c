@@ -171,7 +171,7 @@ dray_index_frame(const struct dray_index *ix, uint32_t i, struct dray_frame *out
 	const uint8_t *p = ix_row(ix, DRAY_T_FRAMES, i);
 
 	*out = (struct dray_frame){
-		.kind = p[F_KIND], .filter = p[F_FILTER], .block = dray_get_u32(p + F_BLOCK),
+		.kind = p[F_KIND], .filter = p[F_FILTER], .codec = p[F_CODEC], .block = dray_get_u32(p + F_BLOCK),
 		.at = ix->at != NULL ? ix->at[i] : 0, .stored = dray_get_u32(p + F_STORED), .out = dray_get_u32(p + F_OUT),
 		.raw = dray_get_u32(p + F_RAW),
 		.range_first = dray_get_u32(p + F_RANGE), .range_count = dray_get_u32(p + F_RANGES), .sha256 = p + F_SHA,

@@ -65,7 +65,7 @@ check_ranges(const struct dray_index *ix, const struct dray_desc *desc, uint32_t
 	return 0;
 }
 
-/* what its zstd frame holds, against what it gives */
+/* what its data holds, against what it gives */
 static int
 check_raw(const uint8_t *p, struct dray_err *e)
 {
@@ -73,7 +73,7 @@ check_raw(const uint8_t *p, struct dray_err *e)
 
 	if (p[F_KIND] == DRAY_FRAME_ADDCOPY ? raw < out || raw - out < DRAY_DELTA_LEAST || raw - out > DRAY_DELTA_OVERHEAD(out) :
 	    raw != out)
-		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " bytes in the zstd frame do not fit %" PRIu32 " bytes of output", raw,
+		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " bytes in its data do not fit %" PRIu32 " bytes of output", raw,
 		    out);
 	if (stored == 0 || stored > (uint64_t)raw + raw / 256 + 1024)
 		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " stored bytes for %" PRIu32 " bytes of output", stored, out);
@@ -85,7 +85,8 @@ dray_index_check_frame(const struct dray_index *ix, const struct dray_desc *desc
 {
 	const uint8_t *p = ix_row(ix, DRAY_T_FRAMES, i);
 	uint32_t out = dray_get_u32(p + F_OUT), block = dray_get_u32(p + F_BLOCK);
-	uint64_t limit = desc != NULL ? desc->limit_frame : DRAY_FRAME_MAX, ref;
+	uint64_t limit = desc != NULL ? desc->limit_frame : DRAY_FRAME_MAX, ref, memory;
+	struct dray_frame f;
 
 	if (p[F_KIND] > DRAY_FRAME_ADDCOPY)
 		return dray_fail(e, DRAY_E_NEWER, "kind %u is not known to this version", p[F_KIND]);
@@ -93,15 +94,20 @@ dray_index_check_frame(const struct dray_index *ix, const struct dray_desc *desc
 		return dray_fail(e, DRAY_E_NEWER, "filter %u is not known to this version", p[F_FILTER]);
 	if ((p[F_KIND] != DRAY_FRAME_PLAIN || p[F_FILTER] != 0) && !dray_index_may(desc, "delta"))
 		return dray_fail(e, DRAY_E_FORMAT, "kind %u, filter %u without the feature \"delta\"", p[F_KIND], p[F_FILTER]);
-	if (dray_get_u16(p + F_ZERO) != 0)
+	if (p[F_CODEC] > DRAY_CODEC_LZMA)
+		return dray_fail(e, DRAY_E_NEWER, "codec %u is not known to this version", p[F_CODEC]);
+	if (p[F_CODEC] == DRAY_CODEC_LZMA && !dray_index_may(desc, "lzma"))
+		return dray_fail(e, DRAY_E_FORMAT, "codec %u without the feature \"lzma\"", p[F_CODEC]);
+	if (p[F_ZERO] != 0)
 		return dray_fail(e, DRAY_E_FORMAT, "a reserved byte is not zero");
 	if (out == 0 || out > limit)
 		return dray_fail(e, DRAY_E_FORMAT, "%" PRIu32 " bytes of output, the limit is %" PRIu64, out, limit);
 	if (check_raw(p, e) != 0 || check_ranges(ix, desc, i, &ref, e) != 0)
 		return -1;
-	if (desc != NULL && ref + dray_get_u32(p + F_RAW) + out > desc->limit_memory)
-		return dray_fail(e, DRAY_E_FORMAT, "needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
-		    ref + dray_get_u32(p + F_RAW) + out, desc->limit_memory);
+	dray_index_frame(ix, i, &f);
+	memory = dray_frame_memory(&f, ref);
+	if (desc != NULL && memory > desc->limit_memory)
+		return dray_fail(e, DRAY_E_FORMAT, "needs %" PRIu64 " bytes of memory, the limit is %" PRIu64, memory, desc->limit_memory);
 	if (i == 0 ? block != 0 : block != dray_get_u32(p - F_WIDTH + F_BLOCK) && block - 1 != dray_get_u32(p - F_WIDTH + F_BLOCK))
 		return dray_fail(e, DRAY_E_FORMAT, "block %" PRIu32 " is out of order", block);
 	return 0;

@@ -290,6 +290,7 @@ dray_iw_frame(struct dray_index_writer *w, const struct dray_frame *f, const str
 	*row = t->view.rows[DRAY_T_FRAMES];
 	p[F_KIND] = f->kind;
 	p[F_FILTER] = f->filter;
+	p[F_CODEC] = f->codec;
 	dray_put_u32(p + F_BLOCK, f->block);
 	dray_put_u32(p + F_STORED, f->stored);
 	dray_put_u32(p + F_OUT, f->out);

@@ -14,7 +14,7 @@ case $OUT in
 esac
 COV=$OUT/coverage
 DRAY_COUNTERS=$COV	# a test that gives up writing keeps this folder (unit/child.h)
-LIBS='-lzstd -lcrypto -ljson-c -larchive -ldivsufsort -lz -lbz2 -lcurl -lresolv'
+LIBS='-lzstd -llzma -lcrypto -ljson-c -larchive -ldivsufsort -lz -lbz2 -lcurl -lresolv'
 export OUT COV CC LIBS DRAY_COUNTERS
 
 case ${1:-} in

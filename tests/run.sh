@@ -6,6 +6,10 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
+if [ $# != 0 ] && [ "$1" != --one ]; then
+	echo "usage: T=part tests/run.sh" >&2	# else what was meant for one test would be all of them
+	exit 2
+fi
 OUT=${OUT:-out} T=${T:-} J=${J:-2} SAN=${SAN:-} NOFAST=${NOFAST:-}
 LIMIT=${LIMIT:-300}	# seconds for one test
 case $OUT in

@@ -96,7 +96,7 @@ check_installer() {	# what dray-install is made of
 	# archives of the link map; libc and libgcc are the compiler's
 	awk '/^Archive member included/ { on = 1; next } /^(Discarded|Memory|There are|Merging|As-needed)/ { on = 0 }
 	    on && match($1, /lib[a-zA-Z0-9_+-]*\.a\(/) { print substr($1, RSTART, RLENGTH - 1) }' "$OUT/dray-install.map" |
-	    sort -u | grep -vxE 'lib(dray|draytool|zstd|crypto|json-c|z|c|gcc|gcc_eh|pthread|m|dl)\.a' | sed 's/^/links /'
+	    sort -u | grep -vxE 'lib(dray|draytool|zstd|lzma|crypto|json-c|z|c|gcc|gcc_eh|pthread|m|dl)\.a' | sed 's/^/links /'
 }
 
 check_length() {

@@ -14,7 +14,7 @@ die() {
 # the packages of one stage, by package system
 packages() {
 	case $1:$2 in
-	apt:build) echo gcc libc6-dev make pkg-config libzstd-dev libssl-dev libjson-c-dev libarchive-dev libdivsufsort-dev zlib1g-dev libbz2-dev libcurl4-openssl-dev mandoc ;;
+	apt:build) echo gcc libc6-dev make pkg-config libzstd-dev liblzma-dev libssl-dev libjson-c-dev libarchive-dev libdivsufsort-dev zlib1g-dev libbz2-dev libcurl4-openssl-dev mandoc ;;
 	apt:demo) echo rsync acl attr libcap2-bin ca-certificates ;;
 	apt:test) echo rsync acl attr libcap2-bin strace openssl zstd e2fsprogs xfsprogs btrfs-progs mount binutils file xz-utils libarchive-tools mtree-netbsd nginx bsdiff ;;
 	apt:lint) echo clang clang-tidy cppcheck shellcheck binutils ;;
@@ -91,7 +91,7 @@ else
 	# another system: say so only when something that the build cannot do without is really missing
 	command -v cc >/dev/null 2>&1 && exit 0
 	die "this system's package manager is not known here" \
-	    "install a C compiler, GNU make, zstd, OpenSSL 3 and json-c with their static libraries"
+	    "install a C compiler, GNU make, zstd, liblzma, OpenSSL 3 and json-c with their static libraries"
 fi
 
 want=

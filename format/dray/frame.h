@@ -1,5 +1,5 @@
 /*
- * frame.h - the one door to zstd: one frame in, exactly the declared bytes out. Source: spec/bundle-format.md, "Frames".
+ * frame.h - the one door to the codecs: one frame in, exactly the declared bytes out. Source: spec/bundle-format.md, "Frames".
  */
 #ifndef DRAY_FRAME_H
 #define DRAY_FRAME_H
@@ -13,7 +13,8 @@ struct dray_desc;
 struct dray_frame;
 struct dray_range;
 
-enum { DRAY_FRAME_PLAIN = 0, DRAY_FRAME_PREFIX = 1, DRAY_FRAME_ADDCOPY = 2, DRAY_FRAME_LZMA = 3 };
+enum { DRAY_FRAME_PLAIN = 0, DRAY_FRAME_PREFIX = 1, DRAY_FRAME_ADDCOPY = 2 };
+enum { DRAY_CODEC_ZSTD = 0, DRAY_CODEC_LZMA = 1 };		/* LZMA: with the feature "lzma" */
 enum { DRAY_FILTER_NONE = 0, DRAY_FILTER_X86 = 1 };
 
 #define DRAY_REF_MAX (64u * 1024u * 1024u)	/* most bytes of base ranges that one frame may name */
@@ -61,20 +62,30 @@ struct dray_ref {
 DRAY_MUST_CHECK int dray_decode_frame(struct dray_decoder *d, const struct dray_frame *f, const uint8_t *stored,
     const struct dray_ref *ref, uint64_t content_at, const struct dray_desc *desc, uint8_t *out, struct dray_err *e);
 
-/** dray_decode_count - frames handed to zstd by this process: tests prove that damaged ones never get there */
+/**
+ * dray_frame_memory - what a worker holds to decode @f besides its stored bytes: @ref bytes of base ranges, output, what is
+ * between, and the window of LZMA. Of numbers that were checked: no sum overflows
+ */
+uint64_t dray_frame_memory(const struct dray_frame *f, uint64_t ref);
+
+/** dray_decode_count - frames handed to a decoder by this process: tests prove that damaged ones never get there */
 uint64_t dray_decode_count(void);
 
-/* Encoder; never linked into dray-install. Level 1 .. 19. Output is the same for equal input, level and encoder id. */
+#define DRAY_LEVEL_BEST 20	/* zstd 19, and LZMA where that is smaller by what its slower decoding is worth */
+
+/* Encoder; never linked into dray-install. Level 1 .. DRAY_LEVEL_BEST. Output is the same for equal input, level and encoder ids. */
 DRAY_MUST_CHECK int dray_encoder_new(int level, struct dray_encoder **out, struct dray_err *e);
 void dray_encoder_free(struct dray_encoder *c);
 size_t dray_encode_bound(size_t len);
 DRAY_MUST_CHECK int dray_encode(struct dray_encoder *c, const void *src, size_t len, void *dst, size_t cap,
     size_t *out_len, struct dray_err *e);
 const char *dray_encoder_id(void);	/* "zstd-1.5.4" */
+const char *dray_lzma_id(void);		/* "lzma-5.4.1" */
 
 enum {				/* kinds to try */
 	DRAY_TRY_PLAIN = 1 << DRAY_FRAME_PLAIN, DRAY_TRY_PREFIX = 1 << DRAY_FRAME_PREFIX,
 	DRAY_TRY_ADDCOPY = 1 << DRAY_FRAME_ADDCOPY, DRAY_TRY_ALL = 7,
+	DRAY_TRY_ZSTD = 8,	/* with others: no LZMA, whatever the level */
 };
 
 struct dray_encode_in {
@@ -92,6 +103,7 @@ struct dray_encode_in {
 
 struct dray_encode_out {
 	uint8_t kind;		/* DRAY_FRAME_*; plain: the frame has no ranges, but still its filter */
+	uint8_t codec;		/* DRAY_CODEC_* */
 	uint32_t raw;		/* for struct dray_frame */
 	size_t len;		/* stored bytes */
 	const uint8_t *p;	/* them; the encoder's, until its next use */

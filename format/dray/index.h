@@ -84,11 +84,11 @@ struct dray_recipe {		/* best first: copy (no pieces), deltas, full */
 struct dray_piece { uint32_t frame, offset, len; };	/* len bytes at offset of the frame's output; pieces follow each other in the content */
 
 struct dray_frame {
-	uint8_t kind, filter;
+	uint8_t kind, filter, codec;
 	uint32_t block;
 	uint64_t at;		/* offset of the stored bytes in the bundle (computed at load) */
 	uint32_t stored, out;	/* bytes */
-	uint32_t raw;		/* bytes in its zstd frame; equal to out but for DRAY_FRAME_ADDCOPY */
+	uint32_t raw;		/* bytes that its data holds; equal to out but for DRAY_FRAME_ADDCOPY */
 	uint32_t range_first, range_count;	/* base ranges, in order: the reference it is decoded against */
 	const uint8_t *sha256;	/* of the stored bytes */
 };

@@ -78,7 +78,8 @@ struct tool_costs {
 	/* by DRAY_RECIPE_*: contents that have such a recipe; frames of full recipes, and those that only deltas need */
 	struct tool_recipe_cost { size_t contents, frames; uint64_t bytes; } recipe[DRAY_RECIPE_COPY + 1];
 	struct tool_recipe_cost former;	/* full recipes of what the release does not have: texts to merge with; not in @recipe */
-	struct { size_t frames; uint64_t bytes; } kind[DRAY_FRAME_ADDCOPY + 1];
+	struct tool_frame_cost { size_t frames; uint64_t bytes; } kind[DRAY_FRAME_ADDCOPY + 1];
+	struct tool_frame_cost lzma;	/* those of them that are LZMA2 data */
 	uint64_t metadata;		/* all that is no frame: descriptor, slot, index, notes, headers, padding */
 	struct tool_base_cost base[DRAY_MAX_BASES];
 };

@@ -239,6 +239,10 @@ tool_cost(const struct dray_index *ix, const struct dray_desc *desc, struct tool
 		r->bytes += f.stored;
 		c->kind[f.kind].frames++;
 		c->kind[f.kind].bytes += f.stored;
+		if (f.codec == DRAY_CODEC_LZMA) {
+			c->lzma.frames++;
+			c->lzma.bytes += f.stored;
+		}
 	}
 	c->metadata = desc->length - stored;	/* the index has proved that frames lie within the length */
 	find_owners(ix, owner);

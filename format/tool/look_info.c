@@ -98,21 +98,26 @@ json_recipe(struct dray_json *o, const struct tool_recipe_cost *c)
 }
 
 static void
+json_frames(struct dray_json *o, const struct tool_frame_cost *c)
+{
+	dray_json_set_int(o, "frames", (int64_t)c->frames);
+	dray_json_set_int(o, "bytes", (int64_t)c->bytes);
+}
+
+static void
 json_costs(struct dray_json *o, const struct tool_costs *c)
 {
 	static const char *const recipe[] = { NULL, "full", "delta", "copy" };
 	static const char *const kind[] = { "plain", "prefix", "addcopy" };
-	struct dray_json *a = dray_json_set_obj(o, "recipes"), *x;
+	struct dray_json *a = dray_json_set_obj(o, "recipes");
 
 	for (int i = DRAY_RECIPE_FULL; i <= DRAY_RECIPE_COPY; i++)
 		json_recipe(dray_json_set_obj(a, recipe[i]), &c->recipe[i]);
 	json_recipe(dray_json_set_obj(a, "former"), &c->former);
 	a = dray_json_set_obj(o, "frame_kinds");
-	for (int i = 0; i <= DRAY_FRAME_ADDCOPY; i++) {
-		x = dray_json_set_obj(a, kind[i]);
-		dray_json_set_int(x, "frames", (int64_t)c->kind[i].frames);
-		dray_json_set_int(x, "bytes", (int64_t)c->kind[i].bytes);
-	}
+	for (int i = 0; i <= DRAY_FRAME_ADDCOPY; i++)
+		json_frames(dray_json_set_obj(a, kind[i]), &c->kind[i]);
+	json_frames(dray_json_set_obj(o, "lzma"), &c->lzma);
 	dray_json_set_int(o, "metadata_bytes", (int64_t)c->metadata);
 }
 

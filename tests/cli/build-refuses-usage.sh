@@ -30,7 +30,7 @@ good="--to new --product demo --version 1 --counter 1"
 	refused '--product "a b": 1 to 64 of' --to new --product 'a b' --version 1 --counter 1 -o up.dray
 	refused '--version "1/2": 1 to 64 of' --to new --product demo --version 1/2 --counter 1 -o up.dray
 	refused '--os: linux, freebsd or any is wanted' $good --os beos -o up.dray
-	refused '--level "20": fast, default or 1 to 19' $good --level 20 -o up.dray
+	refused '--level "20": fast, default, best or 1 to 19' $good --level 20 -o up.dray
 	refused '--slot: a multiple of 512' $good --slot 1000 -o up.dray
 	refused 'option --slot: "257k" will not do' $good --slot 257k -o up.dray
 	refused '--compatible other is given twice' $good --compatible other --compatible other -o up.dray

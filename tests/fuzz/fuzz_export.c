@@ -61,7 +61,7 @@ tell(const struct build_export *x)
 
 		dray_err_clear(&e);
 		if (build_export_record(x, i, &text, &e) != 0)
-			tool_runs_missing(&r, x->v[i].number, e.text);
+			tool_runs_missing(&r, x->v[i].number, &e);
 		else if (tool_runs_add(&r, x->v[i].number, text, (size_t)x->v[i].size, &x->v[i].list, &e) != 0)
 			abort();
 		free(text);

@@ -1,6 +1,6 @@
 /*
- * fuzz_frame.c - the door to zstd. Input: 4 bytes, of which bits 0 to 29 are the declared content of the zstd frame
- * (little-endian, taken modulo 128 KiB) and bits 30, 31 the kind of the frame (3: plain with the x86 filter), then the
+ * fuzz_frame.c - the door to the codecs. Input: 4 bytes, of which bits 0 to 28 are the declared content of the data
+ * (little-endian, taken modulo 128 KiB), bit 29 says LZMA2 instead of zstd, and bits 30, 31 are the kind of the frame (3: plain with the x86 filter), then the
  * stored bytes. A frame that needs a base gets the one below. Whatever they are: exactly the declared bytes or an error.
  * Output buffers are exactly as large as declared, so that a sanitizer sees the first byte too many.
  */
@@ -32,9 +32,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (d == NULL && dray_decoder_new(&d, &e) != 0)
 		abort();
 	f.kind = data[3] >> 6;
-	f.raw = f.out = (dray_get_u32(data) & 0x3fffffff) % (128u << 10);
+	f.codec = data[3] >> 5 & 1;
+	f.raw = f.out = (dray_get_u32(data) & 0x1fffffff) % (128u << 10);
 	f.stored = (uint32_t)(size - 4);
-	if (f.kind == DRAY_FRAME_LZMA) {
+	if (f.kind > DRAY_FRAME_ADDCOPY) {
 		f.kind = DRAY_FRAME_PLAIN;
 		f.filter = DRAY_FILTER_X86;
 	}

@@ -2,8 +2,8 @@
  * seeds_delta.c - writes the first inputs of fuzz_delta, fuzz_filter_x86, and those of fuzz_frame and fuzz_index that
  * need a base, into tests/fuzz/corpus. Not part of a build:
  *
- *   make OUT=out out/libdray.a && cc -Iformat -I. -D_GNU_SOURCE tests/fuzz/seeds_delta.c out/libdray.a -lzstd \
- *       -lcrypto -ljson-c -ldivsufsort -pthread -o out/seeds_delta && out/seeds_delta
+ *   make OUT=out out/libdray.a && cc -Iformat -I. -D_GNU_SOURCE tests/fuzz/seeds_delta.c out/libdray.a -lzstd -llzma \
+ *       -lcrypto -ljson-c -lz -ldivsufsort -pthread -o out/seeds_delta && out/seeds_delta
  *
  * From the top of the tree. What a fuzzer adds to them later is named by its hash.
  */
@@ -80,17 +80,19 @@ frame_seeds(void)
 	struct dray_encoder *c;
 	struct dray_err e = { 0 };
 
-	raw_need(dray_encoder_new(19, &c, &e), &e);
-	for (unsigned kind = DRAY_FRAME_PLAIN; kind <= DRAY_FRAME_ADDCOPY; kind++) {
-		static const char *const names[] = { "frame/filtered", "frame/prefix", "frame/addcopy" };
+	raw_need(dray_encoder_new(DRAY_LEVEL_BEST, &c, &e), &e);
+	for (unsigned i = 0; i < 6; i++) {
+		static const char *const names[] = { "frame/filtered", "frame/prefix", "frame/addcopy", "frame/lzma-filtered", "frame/lzma-prefix",
+			"frame/lzma-addcopy" };
+		const unsigned kind = i % 3, zstd = i < 3 ? DRAY_TRY_ZSTD : 0;
 		struct dray_encode_in in = { .src = new, .len = FUZZ_OUT, .ref = base, .ref_len = FUZZ_BASE,
-			.kinds = 1u << kind, .ranges = &range, .n_ranges = 1, .filter = kind == DRAY_FRAME_PLAIN };
+			.kinds = 1u << kind | zstd, .ranges = &range, .n_ranges = 1, .filter = kind == DRAY_FRAME_PLAIN };
 		struct dray_encode_out o;
 
 		raw_need(dray_encode_best(c, &in, &o, &e), &e);
-		dray_put_u32(buf, o.raw | (kind == DRAY_FRAME_PLAIN ? 3u : kind) << 30);
+		dray_put_u32(buf, o.raw | (uint32_t)o.codec << 29 | (kind == DRAY_FRAME_PLAIN ? 3u : kind) << 30);
 		memcpy(buf + 4, o.p, o.len);
-		save(names[kind], 4 + o.len);
+		save(names[i], 4 + o.len);
 	}
 	dray_encoder_free(c);
 }

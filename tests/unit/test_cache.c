@@ -49,7 +49,7 @@ what_was_put_comes_back(void)
 	struct build_cached v = { .p = NULL };
 
 	CHECK(!build_cache_get(c, h, key, &v));
-	build_cache_put(c, h, key, 2, 77, (const uint8_t *)"hello", 5);
+	build_cache_put(c, h, key, 2, 1, 77, (const uint8_t *)"hello", 5);
 	CHECK(!build_cache_get(c, h, other, &v));
 	CHECK(build_cache_get(c, h, key, &v));
 	CHECK_EQ(v.kind, 2);
@@ -57,7 +57,7 @@ what_was_put_comes_back(void)
 	CHECK_EQ(v.len, 5);
 	CHECK(memcmp(v.p, "hello", 5) == 0);
 	/* again over it, as another build would */
-	build_cache_put(c, h, key, 1, 5, (const uint8_t *)"world", 5);
+	build_cache_put(c, h, key, 1, 0, 5, (const uint8_t *)"world", 5);
 	CHECK(build_cache_get(c, h, key, &v));
 	CHECK(memcmp(v.p, "world", 5) == 0);
 	CHECK_EQ(build_cache_counts(c).hits, 2);
@@ -81,7 +81,7 @@ each_flipped_byte_is_found_and_the_file_removed(void)
 		uint8_t b;
 		int fd;
 
-		build_cache_put(c, h, key, 2, 77, (const uint8_t *)"hello", 5);
+		build_cache_put(c, h, key, 2, 1, 77, (const uint8_t *)"hello", 5);
 		fd = open(path, O_RDWR | O_CLOEXEC);
 		CHECK(fd != -1 && pread(fd, &b, 1, i) == 1);
 		b ^= 1;
@@ -106,7 +106,7 @@ a_file_cut_short_or_stretched_is_found(void)
 
 	file_of(path, sizeof(path));
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		build_cache_put(c, h, key, 2, 77, (const uint8_t *)"hello", 5);
+		build_cache_put(c, h, key, 2, 1, 77, (const uint8_t *)"hello", 5);
 		CHECK_EQ(truncate(path, sizes[i]), 0);
 		CHECK(!build_cache_get(c, h, key, &v));
 	}
@@ -123,7 +123,7 @@ a_link_in_place_of_a_file_is_not_followed(void)
 	char path[200], to[210];
 
 	file_of(path, sizeof(path));
-	build_cache_put(c, h, key, 2, 77, (const uint8_t *)"hello", 5);
+	build_cache_put(c, h, key, 2, 1, 77, (const uint8_t *)"hello", 5);
 	snprintf(to, sizeof(to), "%s.moved", path);
 	CHECK_EQ(rename(path, to), 0);
 	CHECK_EQ(symlink(to, path), 0);
@@ -141,7 +141,7 @@ a_folder_taken_away_does_no_harm(void)
 
 	snprintf(path, sizeof(path), "%s/gone", dir);
 	CHECK_EQ(rmdir(path), 0);
-	build_cache_put(c, h, key, 2, 77, (const uint8_t *)"hello", 5);
+	build_cache_put(c, h, key, 2, 1, 77, (const uint8_t *)"hello", 5);
 	CHECK(!build_cache_get(c, h, key, &v));
 	build_cache_close(c);
 }

@@ -48,7 +48,7 @@ code(uint8_t *p, size_t len, uint32_t seed)
 static struct dray_frame
 frame_of(const struct dray_encode_in *in, const struct dray_encode_out *o)
 {
-	return (struct dray_frame){ .kind = o->kind, .filter = in->filter, .stored = (uint32_t)o->len,
+	return (struct dray_frame){ .kind = o->kind, .filter = in->filter, .codec = o->codec, .stored = (uint32_t)o->len,
 		.out = (uint32_t)in->len, .raw = o->raw, .range_count = o->kind == DRAY_FRAME_PLAIN ? 0 : (uint32_t)in->n_ranges };
 }
 
@@ -337,11 +337,16 @@ what_does_not_fit_together_is_refused(void)
 	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
 	CHECK_HAS(e.text, "are not the output of 4001");
 	f.out--;
-	f.kind = DRAY_FRAME_LZMA;
+	f.kind = DRAY_FRAME_ADDCOPY + 1;
 	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
 	CHECK_EQ(e.code, DRAY_E_NEWER);
 	CHECK_STR(e.text, "frame kind 3 is not known to this version");
 	f.kind = DRAY_FRAME_ADDCOPY;
+	f.codec = DRAY_CODEC_LZMA + 1;
+	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
+	CHECK_EQ(e.code, DRAY_E_NEWER);
+	CHECK_STR(e.text, "codec 2 is not known to this version");
+	f.codec = DRAY_CODEC_ZSTD;
 	desc.limit_window = 1024;
 	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), -1);
 	CHECK_HAS(e.text, "the limit is 1024");
@@ -349,6 +354,102 @@ what_does_not_fit_together_is_refused(void)
 	CHECK_EQ(dray_decode_frame(decoder, &f, o.p, &ref, 0, &desc, out, &e), 0);
 	CHECK(memcmp(out, new, 4000) == 0);
 	dray_encoder_free(c);
+}
+
+/* bytes of which each depends on the one before, which LZMA sees and zstd does not */
+static void
+chain(uint8_t *p, size_t len, uint32_t seed)
+{
+	for (size_t i = 0; i < len; i++)
+		p[i] = (uint8_t)(((i == 0 ? 0u : p[i - 1] >> 5) + 1) * 37 + next(&seed) % 6);
+}
+
+/* LZMA wins by enough, unless it is not wanted; what it takes is told; each flaw of its bytes is refused */
+static void
+the_best_level_takes_lzma_where_it_pays(void)
+{
+	static const struct dray_range all = { 0, 0, LEN, false };
+	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1,
+		.filter = DRAY_FILTER_X86, .content_at = 12345 };
+	struct dray_encoder *c = encoder(DRAY_LEVEL_BEST);
+	struct dray_encode_out o, zstd;
+	struct dray_err e = { 0 };
+	struct dray_frame f;
+	uint8_t *stored;
+
+	code(old, LEN, 1);
+	chain(new, LEN, 2);
+	memcpy(new + LEN / 2, old, LEN / 4);
+	in.kinds = DRAY_TRY_PREFIX | DRAY_TRY_ZSTD;
+	comes_back(c, &in, &zstd);
+	CHECK_EQ(zstd.codec, DRAY_CODEC_ZSTD);
+	in.kinds = DRAY_TRY_PREFIX;
+	comes_back(c, &in, &o);
+	CHECK_EQ(o.kind, DRAY_FRAME_PREFIX);
+	CHECK_EQ(o.codec, DRAY_CODEC_LZMA);
+	CHECK(o.len * 100 <= zstd.len * 98);
+	f = frame_of(&in, &o);
+	CHECK_EQ(dray_frame_memory(&f, LEN), 5 * LEN);		/* base, raw, output; base and raw again as window */
+	f.codec = DRAY_CODEC_ZSTD;
+	CHECK_EQ(dray_frame_memory(&f, LEN), 3 * LEN);
+
+	if ((stored = malloc(o.len + 1)) == NULL)
+		abort();
+	memcpy(stored, o.p, o.len);
+	stored[o.len] = 0;
+	o.p = stored;
+	o.len--;
+	CHECK_EQ(decode(&in, &o, old, &e), -1);
+	CHECK_STR(e.text, "damaged LZMA2 data");		/* no end marker */
+	o.len += 2;
+	CHECK_EQ(decode(&in, &o, old, &e), -1);
+	CHECK_STR(e.text, "1 bytes follow the LZMA2 data");
+	o.len--;
+	in.len--;
+	o.raw--;
+	CHECK_EQ(decode(&in, &o, old, &e), -1);
+	CHECK_EQ(e.code, DRAY_E_FORMAT);
+	CHECK_STR(e.text, "LZMA2 data holds more than the 59999 bytes that were declared");
+	in.len += 2;
+	o.raw += 2;
+	CHECK_EQ(decode(&in, &o, old, &e), -1);
+	CHECK_STR(e.text, "LZMA2 data gave 60000 bytes, 60001 were declared");
+	in.len--;
+	o.raw--;
+	/* another base gives other bytes, and nothing worse */
+	CHECK(decode(&in, &o, new, &e) != 0 || memcmp(out, new, LEN) != 0);
+	stored[0] = 0x7f;
+	CHECK_EQ(decode(&in, &o, old, &e), -1);
+	CHECK_STR(e.text, "damaged LZMA2 data");
+	free(stored);
+	dray_encoder_free(c);
+}
+
+/* the other kinds too; at other levels it is not tried */
+static void
+lzma_serves_every_kind(void)
+{
+	static const struct dray_range all = { 0, 0, LEN, false };
+	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
+	struct dray_encoder *best = encoder(DRAY_LEVEL_BEST), *high = encoder(19);
+	struct dray_encode_out o;
+	uint32_t seed = 7;
+
+	code(old, LEN, 1);
+	chain(new, LEN, 2);
+	for (unsigned kind = 0; kind <= DRAY_FRAME_ADDCOPY; kind++) {
+		/* differences whose values drift: LZMA follows them */
+		for (size_t i = 0; kind == DRAY_FRAME_ADDCOPY && i < LEN; i++)
+			new[i] = (uint8_t)(old[i] + (i % 64 < 16 ? i / 2048 * 7 + next(&seed) % 4 : 0));
+		in.kinds = 1u << kind;
+		comes_back(best, &in, &o);
+		CHECK_EQ(o.kind, kind);
+		CHECK_EQ(o.codec, DRAY_CODEC_LZMA);
+		comes_back(high, &in, &o);
+		CHECK_EQ(o.codec, DRAY_CODEC_ZSTD);
+	}
+	dray_encoder_free(best);
+	dray_encoder_free(high);
 }
 
 static void
@@ -387,7 +488,7 @@ an_encoder_is_asked_for_what_it_can_do(void)
 	struct dray_err e = { 0 };
 	const struct dray_encode_in bads[] = {
 		{ .src = new, .len = 0 }, { .src = new, .len = DRAY_FRAME_MAX + 1u },
-		{ .src = new, .len = 1, .ref = old, .ref_len = DRAY_REF_MAX + 1u }, { .src = new, .len = 1, .level = 20 },
+		{ .src = new, .len = 1, .ref = old, .ref_len = DRAY_REF_MAX + 1u }, { .src = new, .len = 1, .level = DRAY_LEVEL_BEST + 1 },
 	}, other = { .src = new, .len = 9, .ref = old, .ref_len = 10, .ranges = &all, .n_ranges = 1, .filter = 1 };
 
 	for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
@@ -400,7 +501,7 @@ an_encoder_is_asked_for_what_it_can_do(void)
 	dray_encoder_free(c);
 }
 
-/* bundle-format.md 6.2 to 6.4 */
+/* bundle-format.md 6.2 to 6.4, 6.7 */
 static void
 the_vectors_of_the_spec_come_out(void)
 {
@@ -411,6 +512,10 @@ the_vectors_of_the_spec_come_out(void)
 		{ { .kind = DRAY_FRAME_PREFIX, .out = 43, .raw = 43 }, "28b52ffd202b5d0000186361740200001c872820", base, cat },
 		{ { .kind = DRAY_FRAME_ADDCOPY, .out = 5, .raw = 26 }, "28b52ffd201ad100000900000004000000010000000200020101030100"
 		    "000000000221", "abcd", "abd!e" },
+		{ { .kind = DRAY_FRAME_PREFIX, .codec = DRAY_CODEC_LZMA, .out = 43, .raw = 43 }, "c0002a000b5d00ac5294cc2782b03c34000000",
+		    base, cat },
+		{ { .kind = DRAY_FRAME_ADDCOPY, .codec = DRAY_CODEC_LZMA, .out = 5, .raw = 26 }, "e0001900165a00048034f8fe565136b64bbe8187"
+		    "55346ded2e4a12d00000", "abcd", "abd!e" },
 	};
 
 	for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
@@ -447,6 +552,8 @@ main(void)
 	RUN(equal_inputs_give_equal_bytes);
 	RUN(a_wrong_base_gives_an_error_or_other_bytes);
 	RUN(what_does_not_fit_together_is_refused);
+	RUN(the_best_level_takes_lzma_where_it_pays);
+	RUN(lzma_serves_every_kind);
 	RUN(a_prefix_does_not_stay_for_the_next_frame);
 	RUN(an_encoder_is_asked_for_what_it_can_do);
 	dray_decoder_free(decoder);

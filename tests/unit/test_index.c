@@ -94,7 +94,7 @@ static const struct bad bads[] = {
 	{ "frame filter", NEWER, "frame 1: filter 2 is not known to this version",
 	    { SET(DRAY_T_FRAMES, 1, F_FILTER, 1, 2) } },
 	{ "frame reserved", DAMAGED, "frame 1: a reserved byte is not zero",
-	    { SET(DRAY_T_FRAMES, 1, F_ZERO, 2, 1) } },
+	    { SET(DRAY_T_FRAMES, 1, F_ZERO, 1, 1) } },
 	{ "frame empty", DAMAGED, "frame 1: 0 bytes of output, the limit is 4194304",
 	    { SET(DRAY_T_FRAMES, 1, F_OUT, 4, 0) } },
 	{ "frame large", DAMAGED, "frame 1: 2000 bytes of output, the limit is 1999",

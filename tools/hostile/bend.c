@@ -28,7 +28,7 @@ static const struct { enum dray_table t; const char *name; uint8_t at, size; } f
 	{ DRAY_T_RECIPES, "kind", R_KIND, 1 }, { DRAY_T_RECIPES, "wrap", R_WRAP, 1 }, { DRAY_T_RECIPES, "zero", R_ZERO, 2 }, { DRAY_T_RECIPES, "first", R_PIECE, 4 },
 	{ DRAY_T_RECIPES, "pieces", R_PIECES, 4 },
 	{ DRAY_T_PIECES, "frame", P_FRAME, 4 }, { DRAY_T_PIECES, "offset", P_OFFSET, 4 }, { DRAY_T_PIECES, "len", P_LEN, 4 },
-	{ DRAY_T_FRAMES, "kind", F_KIND, 1 }, { DRAY_T_FRAMES, "filter", F_FILTER, 1 }, { DRAY_T_FRAMES, "zero", F_ZERO, 2 },
+	{ DRAY_T_FRAMES, "kind", F_KIND, 1 }, { DRAY_T_FRAMES, "filter", F_FILTER, 1 }, { DRAY_T_FRAMES, "codec", F_CODEC, 1 }, { DRAY_T_FRAMES, "zero", F_ZERO, 1 },
 	{ DRAY_T_FRAMES, "block", F_BLOCK, 4 }, { DRAY_T_FRAMES, "stored", F_STORED, 4 }, { DRAY_T_FRAMES, "output", F_OUT, 4 },
 	{ DRAY_T_FRAMES, "raw", F_RAW, 4 }, { DRAY_T_FRAMES, "first", F_RANGE, 4 }, { DRAY_T_FRAMES, "ranges", F_RANGES, 4 },
 	{ DRAY_T_FRAMES, "sha", F_SHA, 8 },
