@@ -4,7 +4,7 @@
 # From each seed follow two trees (names, sizes, what changed, how directories are filled). They are built with every number of
 # threads, byte for byte one bundle; then each number plans, with one plan id, and applies to a copy of the old tree, which is the
 # new one afterwards. With SAN=thread a data race ends the program with status 99.
-NAME=threads
+export NAME=threads
 . "$(dirname "$0")/../crash/common.sh"
 SEEDS=${SEEDS:-50} FIRST=${FIRST:-1} THREADS=${THREADS:-1 2 8 64}
 export TSAN_OPTIONS="${TSAN_OPTIONS:-exitcode=99:halt_on_error=1:second_deadlock_stack=1}"

@@ -98,9 +98,9 @@ a_frame_says_its_size_and_nothing_else(void)
 }
 
 static void
-levels_outside_one_to_nineteen_are_refused(void)
+levels_that_are_none_are_refused(void)
 {
-	static const int levels[] = { -1, 0, 20, 22 };
+	static const int levels[] = { -1, 0, DRAY_LEVEL_BEST + 1, 22 };
 
 	for (size_t i = 0; i < 4; i++) {
 		struct dray_encoder *c;
@@ -109,7 +109,7 @@ levels_outside_one_to_nineteen_are_refused(void)
 		CHECK_EQ(dray_encoder_new(levels[i], &c, &e), -1);
 		CHECK(c == NULL);
 		CHECK_EQ(e.code, DRAY_E_USAGE);
-		CHECK_HAS(e.text, "is not within 1 and 19");
+		CHECK_HAS(e.text, "is not within 1 and 20");
 	}
 }
 
@@ -285,7 +285,7 @@ main(void)
 	RUN(each_level_comes_back);
 	RUN(used_contexts_give_the_same_bytes_as_new_ones);
 	RUN(a_frame_says_its_size_and_nothing_else);
-	RUN(levels_outside_one_to_nineteen_are_refused);
+	RUN(levels_that_are_none_are_refused);
 	RUN(a_small_buffer_is_an_error);
 	RUN(what_is_not_exactly_one_declared_frame_is_refused);
 	RUN(a_frame_with_something_around_it_is_refused);

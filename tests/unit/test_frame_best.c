@@ -2,99 +2,11 @@
  * test_frame_best.c - frames of every kind and filter, made and decoded again: which kind wins, what a reference may and
  * may not do, and that equal inputs give equal bytes.
  */
-#include <stdlib.h>
+#include "frame_try.h"
 
-#include "test.h"
-
-#include "dray/descriptor.h"
 #include "dray/filter.h"
-#include "dray/frame.h"
-#include "dray/index.h"
 #include "dray/num.h"
 
-#define LEN 60000u
-
-static uint8_t old[LEN], new[LEN + 4096], out[LEN + 4096];
-static struct dray_desc desc;
-static struct dray_decoder *decoder;
-
-static uint32_t
-next(uint32_t *x)
-{
-	*x = *x * 1664525u + 1013904223u;
-	return *x >> 8;
-}
-
-/* something like code: few opcodes, calls with a target that all share, operands */
-static void
-code(uint8_t *p, size_t len, uint32_t seed)
-{
-	static const uint8_t ops[] = { 0x48, 0x89, 0xc7, 0x55, 0x53, 0xc3, 0x31, 0xc0, 0x74, 0x83 };
-	uint32_t call = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		p[i] = next(&seed) % 4 == 0 ? (uint8_t)next(&seed) : ops[next(&seed) % sizeof ops];
-		if (i % 23 == 0 && i + 5 <= len) {
-			uint32_t v = call++ % 7 * 4096 - (uint32_t)i - 5;
-
-			p[i] = 0xe8;
-			for (int k = 1; k <= 4; k++, v >>= 8)
-				p[i + (size_t)k] = (uint8_t)v;
-			i += 4;
-		}
-	}
-}
-
-static struct dray_frame
-frame_of(const struct dray_encode_in *in, const struct dray_encode_out *o)
-{
-	return (struct dray_frame){ .kind = o->kind, .filter = in->filter, .codec = o->codec, .stored = (uint32_t)o->len,
-		.out = (uint32_t)in->len, .raw = o->raw, .range_count = o->kind == DRAY_FRAME_PLAIN ? 0 : (uint32_t)in->n_ranges };
-}
-
-static int
-decode(const struct dray_encode_in *in, const struct dray_encode_out *o, const uint8_t *base, struct dray_err *e)
-{
-	struct dray_frame f = frame_of(in, o);
-	struct dray_ref ref = { .len = in->ref_len, .ranges = in->ranges, .n = in->n_ranges };
-	uint8_t *stored = malloc(o->len), *to = malloc(in->len);
-	int rc;
-
-	if (stored == NULL || to == NULL || (ref.p = malloc(in->ref_len + 1)) == NULL)
-		abort();
-	memcpy(stored, o->p, o->len);
-	if (in->ref_len != 0)
-		memcpy(ref.p, base, in->ref_len);
-	memset(e, 0, sizeof *e);
-	rc = dray_decode_frame(decoder, &f, stored, o->kind == DRAY_FRAME_PLAIN ? NULL : &ref, in->content_at, &desc, to, e);
-	memcpy(out, to, in->len);
-	free(stored);
-	free(to);
-	free(ref.p);
-	return rc;
-}
-
-static void
-comes_back(struct dray_encoder *c, const struct dray_encode_in *in, struct dray_encode_out *o)
-{
-	struct dray_err e = { 0 };
-
-	CHECK_EQ(dray_encode_best(c, in, o, &e), 0);
-	CHECK_EQ(decode(in, o, in->ref, &e), 0);
-	CHECK(memcmp(out, in->src, in->len) == 0);
-	CHECK(o->len <= o->raw + o->raw / 256 + 1024);		/* what readers allow */
-}
-
-static struct dray_encoder *
-encoder(int level)
-{
-	struct dray_encoder *c = NULL;
-	struct dray_err e = { 0 };
-
-	if (dray_encoder_new(level, &c, &e) != 0)
-		abort();
-	return c;
-}
 
 static void
 each_kind_and_filter_comes_back(void)
@@ -356,102 +268,6 @@ what_does_not_fit_together_is_refused(void)
 	dray_encoder_free(c);
 }
 
-/* bytes of which each depends on the one before, which LZMA sees and zstd does not */
-static void
-chain(uint8_t *p, size_t len, uint32_t seed)
-{
-	for (size_t i = 0; i < len; i++)
-		p[i] = (uint8_t)(((i == 0 ? 0u : p[i - 1] >> 5) + 1) * 37 + next(&seed) % 6);
-}
-
-/* LZMA wins by enough, unless it is not wanted; what it takes is told; each flaw of its bytes is refused */
-static void
-the_best_level_takes_lzma_where_it_pays(void)
-{
-	static const struct dray_range all = { 0, 0, LEN, false };
-	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1,
-		.filter = DRAY_FILTER_X86, .content_at = 12345 };
-	struct dray_encoder *c = encoder(DRAY_LEVEL_BEST);
-	struct dray_encode_out o, zstd;
-	struct dray_err e = { 0 };
-	struct dray_frame f;
-	uint8_t *stored;
-
-	code(old, LEN, 1);
-	chain(new, LEN, 2);
-	memcpy(new + LEN / 2, old, LEN / 4);
-	in.kinds = DRAY_TRY_PREFIX | DRAY_TRY_ZSTD;
-	comes_back(c, &in, &zstd);
-	CHECK_EQ(zstd.codec, DRAY_CODEC_ZSTD);
-	in.kinds = DRAY_TRY_PREFIX;
-	comes_back(c, &in, &o);
-	CHECK_EQ(o.kind, DRAY_FRAME_PREFIX);
-	CHECK_EQ(o.codec, DRAY_CODEC_LZMA);
-	CHECK(o.len * 100 <= zstd.len * 98);
-	f = frame_of(&in, &o);
-	CHECK_EQ(dray_frame_memory(&f, LEN), 5 * LEN);		/* base, raw, output; base and raw again as window */
-	f.codec = DRAY_CODEC_ZSTD;
-	CHECK_EQ(dray_frame_memory(&f, LEN), 3 * LEN);
-
-	if ((stored = malloc(o.len + 1)) == NULL)
-		abort();
-	memcpy(stored, o.p, o.len);
-	stored[o.len] = 0;
-	o.p = stored;
-	o.len--;
-	CHECK_EQ(decode(&in, &o, old, &e), -1);
-	CHECK_STR(e.text, "damaged LZMA2 data");		/* no end marker */
-	o.len += 2;
-	CHECK_EQ(decode(&in, &o, old, &e), -1);
-	CHECK_STR(e.text, "1 bytes follow the LZMA2 data");
-	o.len--;
-	in.len--;
-	o.raw--;
-	CHECK_EQ(decode(&in, &o, old, &e), -1);
-	CHECK_EQ(e.code, DRAY_E_FORMAT);
-	CHECK_STR(e.text, "LZMA2 data holds more than the 59999 bytes that were declared");
-	in.len += 2;
-	o.raw += 2;
-	CHECK_EQ(decode(&in, &o, old, &e), -1);
-	CHECK_STR(e.text, "LZMA2 data gave 60000 bytes, 60001 were declared");
-	in.len--;
-	o.raw--;
-	/* another base gives other bytes, and nothing worse */
-	CHECK(decode(&in, &o, new, &e) != 0 || memcmp(out, new, LEN) != 0);
-	stored[0] = 0x7f;
-	CHECK_EQ(decode(&in, &o, old, &e), -1);
-	CHECK_STR(e.text, "damaged LZMA2 data");
-	free(stored);
-	dray_encoder_free(c);
-}
-
-/* the other kinds too; at other levels it is not tried */
-static void
-lzma_serves_every_kind(void)
-{
-	static const struct dray_range all = { 0, 0, LEN, false };
-	struct dray_encode_in in = { .src = new, .len = LEN, .ref = old, .ref_len = LEN, .ranges = &all, .n_ranges = 1 };
-	struct dray_encoder *best = encoder(DRAY_LEVEL_BEST), *high = encoder(19);
-	struct dray_encode_out o;
-	uint32_t seed = 7;
-
-	code(old, LEN, 1);
-	chain(new, LEN, 2);
-	for (unsigned kind = 0; kind <= DRAY_FRAME_ADDCOPY; kind++) {
-		/* differences whose values drift: LZMA follows them */
-		for (size_t i = 0; kind == DRAY_FRAME_ADDCOPY && i < LEN; i++)
-			new[i] = (uint8_t)(old[i] + (i % 64 < 16 ? i / 2048 * 7 + next(&seed) % 4 : 0));
-		in.kinds = 1u << kind;
-		comes_back(best, &in, &o);
-		CHECK_EQ(o.kind, kind);
-		CHECK_EQ(o.codec, DRAY_CODEC_LZMA);
-		comes_back(high, &in, &o);
-		CHECK_EQ(o.codec, DRAY_CODEC_ZSTD);
-	}
-	dray_encoder_free(best);
-	dray_encoder_free(high);
-}
-
 static void
 a_prefix_does_not_stay_for_the_next_frame(void)
 {
@@ -552,8 +368,6 @@ main(void)
 	RUN(equal_inputs_give_equal_bytes);
 	RUN(a_wrong_base_gives_an_error_or_other_bytes);
 	RUN(what_does_not_fit_together_is_refused);
-	RUN(the_best_level_takes_lzma_where_it_pays);
-	RUN(lzma_serves_every_kind);
 	RUN(a_prefix_does_not_stay_for_the_next_frame);
 	RUN(an_encoder_is_asked_for_what_it_can_do);
 	dray_decoder_free(decoder);
