@@ -180,7 +180,7 @@ $(OUT)/killat: $(OUT)/tests/crash/killat.o $(OUT)/tests/crash/trace.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
 
-$(OUT)/failat: $(OUT)/tests/fault/failat.o $(OUT)/tests/crash/trace.o
+$(OUT)/failat: $(OUT)/tests/fault/failat.o $(OUT)/tests/fault/calls.o $(OUT)/tests/crash/trace.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS_ALL)
 

@@ -90,7 +90,7 @@ check_installer() {	# what dray-install is made of
 	fi
 	[ -e "$OUT/dray-install" ] || echo "$OUT/dray-install is not built"
 	nm "$OUT/dray-install" 2>/dev/null | awk '
-	    $NF ~ /^(archive_(read|write|entry)|curl_|BZ2_|xml[A-Z]|lzma_|deflate(Init|Bound|$))/ { print "foreign code: " $NF }
+	    $NF ~ /^(archive_(read|write|entry)|curl_|BZ2_|xml[A-Z]|lzma_(lz_encoder|lzma2?_encoder|easy_|alone_|stream_|index_)|deflate(Init|Bound|$))/ { print "foreign code: " $NF }
 	    $NF ~ /^(dray_key_|dray_encode|dray_iw_)/ { print "builder code: " $NF }'
 	grep -oE '[a-z./-]*builder/[a-z_]+\.o' "$OUT/dray-install.map" | sort -u | sed 's/^/builder code: /'
 	# archives of the link map; libc and libgcc are the compiler's

@@ -1,117 +1,19 @@
 /*
- * calls.h - the system calls that failat knows, by class; which of them count is trace.h's to tell.
+ * calls.h - the system calls that failat knows, by class.
  */
 #ifndef FAULT_CALLS_H
 #define FAULT_CALLS_H
 
-#include <sys/syscall.h>
-
 #include "tests/crash/trace.h"
 
-static const struct {
+enum { FAULT_CALLS = 99 };
+
+struct fault_call {
 	const char *class, *name;
 	unsigned int number;
-	enum trace_test test;
-} known[] = {
-	{ "open", "open", SYS_open, TRACE_ALWAYS },
-	{ "open", "openat", SYS_openat, TRACE_ALWAYS },
-	{ "open", "openat2", SYS_openat2, TRACE_ALWAYS },
-	{ "read", "read", SYS_read, TRACE_ALWAYS },
-	{ "read", "pread64", SYS_pread64, TRACE_ALWAYS },
-	{ "list", "getdents64", SYS_getdents64, TRACE_ALWAYS },
-	{ "list", "readlink", SYS_readlink, TRACE_ALWAYS },
-	{ "list", "readlinkat", SYS_readlinkat, TRACE_ALWAYS },
-	{ "write", "write", SYS_write, TRACE_NOT_STANDARD },
-	{ "write", "pwrite64", SYS_pwrite64, TRACE_ALWAYS },
-	{ "vector", "readv", SYS_readv, TRACE_ALWAYS },
-	{ "vector", "preadv", SYS_preadv, TRACE_ALWAYS },
-	{ "vector", "writev", SYS_writev, TRACE_NOT_STANDARD },
-	{ "vector", "pwritev", SYS_pwritev, TRACE_ALWAYS },
-	{ "vector", "copy_file_range", SYS_copy_file_range, TRACE_ALWAYS },
-	{ "rename", "rename", SYS_rename, TRACE_ALWAYS },
-	{ "rename", "renameat", SYS_renameat, TRACE_ALWAYS },
-	{ "rename", "renameat2", SYS_renameat2, TRACE_ALWAYS },
-	{ "make", "link", SYS_link, TRACE_ALWAYS },
-	{ "make", "linkat", SYS_linkat, TRACE_ALWAYS },
-	{ "make", "symlinkat", SYS_symlinkat, TRACE_ALWAYS },
-	{ "make", "mkdir", SYS_mkdir, TRACE_ALWAYS },
-	{ "make", "mkdirat", SYS_mkdirat, TRACE_ALWAYS },
-	{ "make", "mknodat", SYS_mknodat, TRACE_ALWAYS },
-	{ "unlink", "unlink", SYS_unlink, TRACE_ALWAYS },
-	{ "unlink", "unlinkat", SYS_unlinkat, TRACE_ALWAYS },
-	{ "unlink", "rmdir", SYS_rmdir, TRACE_ALWAYS },
-	{ "stat", "stat", SYS_stat, TRACE_ALWAYS },
-	{ "stat", "lstat", SYS_lstat, TRACE_ALWAYS },
-	{ "stat", "fstat", SYS_fstat, TRACE_ALWAYS },
-	{ "stat", "newfstatat", SYS_newfstatat, TRACE_ALWAYS },
-	{ "stat", "statx", SYS_statx, TRACE_ALWAYS },
-	{ "stat", "statfs", SYS_statfs, TRACE_ALWAYS },
-	{ "stat", "fstatfs", SYS_fstatfs, TRACE_ALWAYS },
-	{ "stat", "access", SYS_access, TRACE_ALWAYS },
-	{ "stat", "faccessat", SYS_faccessat, TRACE_ALWAYS },
-	{ "stat", "faccessat2", SYS_faccessat2, TRACE_ALWAYS },
-	{ "size", "ftruncate", SYS_ftruncate, TRACE_ALWAYS },
-	{ "size", "fallocate", SYS_fallocate, TRACE_ALWAYS },
-	{ "sync", "syncfs", SYS_syncfs, TRACE_ALWAYS },
-	{ "sync", "fsync", SYS_fsync, TRACE_ALWAYS },
-	{ "sync", "fdatasync", SYS_fdatasync, TRACE_ALWAYS },
-	{ "attr", "chmod", SYS_chmod, TRACE_ALWAYS },
-	{ "attr", "fchmod", SYS_fchmod, TRACE_ALWAYS },
-	{ "attr", "fchmodat", SYS_fchmodat, TRACE_ALWAYS },
-	{ "attr", "fchown", SYS_fchown, TRACE_ALWAYS },
-	{ "attr", "fchownat", SYS_fchownat, TRACE_ALWAYS },
-	{ "attr", "utimensat", SYS_utimensat, TRACE_ALWAYS },
-	{ "attr", "fsetxattr", SYS_fsetxattr, TRACE_ALWAYS },
-	{ "attr", "lsetxattr", SYS_lsetxattr, TRACE_ALWAYS },
-	{ "attr", "setxattr", SYS_setxattr, TRACE_ALWAYS },
-	{ "attr", "fremovexattr", SYS_fremovexattr, TRACE_ALWAYS },
-	{ "attr", "lremovexattr", SYS_lremovexattr, TRACE_ALWAYS },
-	{ "attr", "removexattr", SYS_removexattr, TRACE_ALWAYS },
-	{ "xattr", "getxattr", SYS_getxattr, TRACE_ALWAYS },
-	{ "xattr", "lgetxattr", SYS_lgetxattr, TRACE_ALWAYS },
-	{ "xattr", "fgetxattr", SYS_fgetxattr, TRACE_ALWAYS },
-	{ "xattr", "listxattr", SYS_listxattr, TRACE_ALWAYS },
-	{ "xattr", "llistxattr", SYS_llistxattr, TRACE_ALWAYS },
-	{ "xattr", "flistxattr", SYS_flistxattr, TRACE_ALWAYS },
-	{ "ioctl", "ioctl", SYS_ioctl, TRACE_ALWAYS },
-	{ "memory", "mmap", SYS_mmap, TRACE_ALWAYS },
-	{ "heap", "brk", SYS_brk, TRACE_ALWAYS },
-	{ "memory", "mremap", SYS_mremap, TRACE_ALWAYS },
-	{ "thread", "clone", SYS_clone, TRACE_ALWAYS },
-	{ "thread", "clone3", SYS_clone3, TRACE_ALWAYS },
-	{ "thread", "fork", SYS_fork, TRACE_ALWAYS },
-	{ "thread", "vfork", SYS_vfork, TRACE_ALWAYS },
-	{ "lock", "flock", SYS_flock, TRACE_ALWAYS },
-	{ "close", "close", SYS_close, TRACE_NOT_STANDARD },
-	{ "close", "munmap", SYS_munmap, TRACE_ALWAYS },
-	{ "place", "lseek", SYS_lseek, TRACE_ALWAYS },
-	{ "place", "fcntl", SYS_fcntl, TRACE_ALWAYS },
-	{ "place", "fadvise64", SYS_fadvise64, TRACE_ALWAYS },
-	{ "process", "pipe2", SYS_pipe2, TRACE_ALWAYS },
-	{ "process", "dup2", SYS_dup2, TRACE_ALWAYS },
-	{ "process", "execve", SYS_execve, TRACE_ALWAYS },
-	{ "process", "close_range", SYS_close_range, TRACE_ALWAYS },
-	{ "process", "setsid", SYS_setsid, TRACE_ALWAYS },
-	{ "process", "unshare", SYS_unshare, TRACE_ALWAYS },
-	{ "process", "mount", SYS_mount, TRACE_ALWAYS },
-	{ "process", "chroot", SYS_chroot, TRACE_ALWAYS },
-	{ "process", "chdir", SYS_chdir, TRACE_ALWAYS },
-	{ "process", "fchdir", SYS_fchdir, TRACE_ALWAYS },
-	{ "process", "getcwd", SYS_getcwd, TRACE_ALWAYS },
-	{ "wait", "poll", SYS_poll, TRACE_ALWAYS },
-	{ "wait", "wait4", SYS_wait4, TRACE_ALWAYS },
-	{ "fence", "landlock_create_ruleset", SYS_landlock_create_ruleset, TRACE_ALWAYS },
-	{ "fence", "landlock_add_rule", SYS_landlock_add_rule, TRACE_ALWAYS },
-	{ "fence", "landlock_restrict_self", SYS_landlock_restrict_self, TRACE_ALWAYS },
-	{ "fence", "seccomp", SYS_seccomp, TRACE_ALWAYS },
-	{ "fence", "prctl", SYS_prctl, TRACE_ALWAYS },
-	{ "fence", "capget", SYS_capget, TRACE_ALWAYS },
-	{ "fence", "prlimit64", SYS_prlimit64, TRACE_ALWAYS },
-	{ "fence", "sched_getaffinity", SYS_sched_getaffinity, TRACE_ALWAYS },
-	{ "entropy", "getrandom", SYS_getrandom, TRACE_ALWAYS },
-	{ "clock", "clock_gettime", SYS_clock_gettime, TRACE_ALWAYS },
-	{ "clock", "gettimeofday", SYS_gettimeofday, TRACE_ALWAYS },
-	{ "clock", "time", SYS_time, TRACE_ALWAYS },
+	enum trace_test test;		/* which of them count */
 };
+
+extern const struct fault_call fault_calls[FAULT_CALLS];
 
 #endif

@@ -31,7 +31,7 @@
 #include "tests/crash/trace.h"
 #include "tests/fault/calls.h"
 
-enum { N_KNOWN = sizeof known / sizeof known[0], MAX_RULES = 8, MAX_PENDING = 64 };
+enum { MAX_RULES = 8, MAX_PENDING = 64 };
 
 static const struct {
 	const char *name;
@@ -46,8 +46,8 @@ static const struct {
 enum what { FAIL, SHORT, FLIP, RUN, CLOCK };
 
 struct rule {
-	bool of[N_KNOWN];
-	bool creates[N_KNOWN];	/* ... if it may make a file */
+	bool of[FAULT_CALLS];
+	bool creates[FAULT_CALLS];	/* ... if it may make a file */
 	const char *file;	/* ... if it is about a handle of this file; NULL: any */
 	unsigned long when, count;
 	bool after;		/* the Nth and all that follow */
@@ -60,8 +60,8 @@ struct rule {
 static struct failing {
 	struct rule rules[MAX_RULES];
 	size_t n_rules;
-	struct trace_call calls[N_KNOWN];
-	size_t row_of[N_KNOWN];	/* from the filter's rows to known[] */
+	struct trace_call calls[FAULT_CALLS];
+	size_t row_of[FAULT_CALLS];	/* from the filter's rows to fault_calls[] */
 	size_t n_calls;
 	FILE *list;
 	bool begun;		/* the exec of the program itself, which is ours, is past */
@@ -277,8 +277,8 @@ enter(pid_t thread, size_t row, void *ctx)
 		if (r->when != 0 && r->count != r->when && !(r->after && r->count > r->when))
 			continue;
 		if (r->what != CLOCK)
-			fprintf(failing.list, "%lu %s %s%s%s\n", r->count, known[call].name,
-			    r->creates[call] ? "create" : known[call].class, r->file != NULL ? "@" : "",
+			fprintf(failing.list, "%lu %s %s%s%s\n", r->count, fault_calls[call].name,
+			    r->creates[call] ? "create" : fault_calls[call].class, r->file != NULL ? "@" : "",
 			    r->file != NULL ? r->file : "");
 		if (r->when == 0)
 			continue;
@@ -383,10 +383,10 @@ parse_rule(struct rule *r, char *text)
 	for (char *name = strtok(text, ","); name != NULL; name = strtok(NULL, ",")) {
 		bool found = false;
 
-		for (size_t i = 0; i < N_KNOWN; i++)
-			if (strcmp(name, known[i].name) == 0 || strcmp(name, known[i].class) == 0)
+		for (size_t i = 0; i < FAULT_CALLS; i++)
+			if (strcmp(name, fault_calls[i].name) == 0 || strcmp(name, fault_calls[i].class) == 0)
 				found = r->of[i] = true;
-			else if (strcmp(name, "create") == 0 && strcmp(known[i].class, "open") == 0)
+			else if (strcmp(name, "create") == 0 && strcmp(fault_calls[i].class, "open") == 0)
 				found = r->creates[i] = true;
 		if (!found)
 			usage("no such call");
@@ -411,12 +411,12 @@ main(int argc, char **argv)
 	}
 	if (i + 1 >= argc)
 		usage("no program");
-	for (size_t k = 0; k < N_KNOWN; k++)
+	for (size_t k = 0; k < FAULT_CALLS; k++)
 		for (size_t r = 0; r < failing.n_rules; r++)
 			if (failing.rules[r].of[k] || failing.rules[r].creates[k]) {
 				failing.row_of[failing.n_calls] = k;
-				failing.calls[failing.n_calls++] = (struct trace_call){ .name = known[k].name,
-				    .number = known[k].number, .test = known[k].test };
+				failing.calls[failing.n_calls++] = (struct trace_call){ .name = fault_calls[k].name,
+				    .number = fault_calls[k].number, .test = fault_calls[k].test };
 				break;
 			}
 	w.n_calls = failing.n_calls;
