@@ -42,8 +42,10 @@ dray_cost_rest(uint64_t bytes, uint64_t hashed)
 uint64_t
 dray_cost_frame(const struct dray_frame *f, uint64_t ref, uint64_t inside)
 {
-	uint64_t sum = (uint64_t)f->stored * (DRAY_COST_HASH + DRAY_COST_ZSTD_STORED) +
-	    (uint64_t)f->out * (DRAY_COST_ZSTD_OUT + DRAY_COST_HASH) + ref * DRAY_COST_WRITE + inside * DRAY_COST_INFLATE;
+	bool lzma = f->codec == DRAY_CODEC_LZMA;
+	uint64_t sum = (uint64_t)f->stored * (DRAY_COST_HASH + (lzma ? DRAY_COST_LZMA_STORED : DRAY_COST_ZSTD_STORED)) +
+	    (uint64_t)f->out * ((lzma ? DRAY_COST_LZMA_OUT : DRAY_COST_ZSTD_OUT) + DRAY_COST_HASH) + ref * DRAY_COST_WRITE +
+	    inside * DRAY_COST_INFLATE;
 
 	return f->filter == DRAY_FILTER_X86 ? sum + (f->out + ref) * DRAY_COST_X86 : sum;
 }
@@ -52,7 +54,6 @@ uint64_t
 dray_cost_pack(int level, uint8_t filter, uint64_t out, uint64_t ref)
 {
 	const struct pack_cost *c = &pack_costs[level > 9][filter == DRAY_FILTER_X86];
-
 	uint64_t sum = out * c->out + ref * c->ref;
 
 	/* what fits the caches is faster */

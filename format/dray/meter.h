@@ -42,6 +42,8 @@ enum {
 	DRAY_COST_WRITE = 500,
 	DRAY_COST_ZSTD_OUT = 300,	/* a byte that zstd gives */
 	DRAY_COST_ZSTD_STORED = 4000,	/* ... and one that it has to decode */
+	DRAY_COST_LZMA_OUT = 2400,	/* the same of LZMA */
+	DRAY_COST_LZMA_STORED = 57000,
 	DRAY_COST_X86 = 1800,		/* filter: a byte of base or output */
 	DRAY_COST_INFLATE = 4600,	/* a byte of the inside of a .gz of a base */
 	DRAY_COST_DEFLATE = 62000,	/* a byte of the inside of a .gz made again */

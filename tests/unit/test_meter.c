@@ -81,6 +81,10 @@ what_a_frame_builds_on_costs(void)
 
 	CHECK(plain > 1000 * (uint64_t)DRAY_COST_HASH);
 	CHECK(based > plain);
+	f.codec = DRAY_CODEC_LZMA;
+	CHECK_EQ(dray_cost_frame(&f, 4000, 0), based + f.stored * (uint64_t)(DRAY_COST_LZMA_STORED - DRAY_COST_ZSTD_STORED) +
+	    f.out * (uint64_t)(DRAY_COST_LZMA_OUT - DRAY_COST_ZSTD_OUT));
+	f.codec = DRAY_CODEC_ZSTD;
 	CHECK_EQ(dray_cost_frame(&f, 4000, 4000), based + 4000 * (uint64_t)DRAY_COST_INFLATE);
 	f.filter = DRAY_FILTER_X86;
 	CHECK_EQ(dray_cost_frame(&f, 4000, 0), based + 8000 * (uint64_t)DRAY_COST_X86);
