@@ -42,10 +42,9 @@ dray_cost_rest(uint64_t bytes, uint64_t hashed)
 uint64_t
 dray_cost_frame(const struct dray_frame *f, uint64_t ref, uint64_t inside)
 {
-	bool lzma = f->codec == DRAY_CODEC_LZMA;
-	uint64_t sum = (uint64_t)f->stored * (DRAY_COST_HASH + (lzma ? DRAY_COST_LZMA_STORED : DRAY_COST_ZSTD_STORED)) +
-	    (uint64_t)f->out * ((lzma ? DRAY_COST_LZMA_OUT : DRAY_COST_ZSTD_OUT) + DRAY_COST_HASH) + ref * DRAY_COST_WRITE +
-	    inside * DRAY_COST_INFLATE;
+	const bool lzma = f->codec == DRAY_CODEC_LZMA;
+	const uint64_t in = lzma ? DRAY_COST_LZMA_STORED : DRAY_COST_ZSTD_STORED, out = lzma ? DRAY_COST_LZMA_OUT : DRAY_COST_ZSTD_OUT;
+	uint64_t sum = f->stored * (DRAY_COST_HASH + in) + f->out * (DRAY_COST_HASH + out) + ref * DRAY_COST_WRITE + inside * DRAY_COST_INFLATE;
 
 	return f->filter == DRAY_FILTER_X86 ? sum + (f->out + ref) * DRAY_COST_X86 : sum;
 }
