@@ -112,8 +112,14 @@ finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign
 int
 inst_finish(const struct inst_state *s, struct inst_tx *tx, const struct inst_foreign *f, struct dray_err *e)
 {
+	int rc;
+
 	inst_work_begin(s, "finishing", 0);
-	return inst_work_end(s, finish(s, tx, f, e));
+	rc = inst_work_end(s, finish(s, tx, f, e));
+	if (rc == 0 || e->code != DRAY_E_ROOM)
+		return rc;
+	e->code = DRAY_E_IO;	/* that of no room says that nothing was written, but every path is switched */
+	return dray_hint(e, "the new files are in place, only the records of it are not; make room or free inodes, and run dray-install resume");
 }
 
 static enum inst_pending

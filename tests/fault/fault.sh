@@ -90,7 +90,7 @@ prepare() {
 	full | no-inodes)
 		case $verb in
 		rollback | undo | back) may=0 ;;
-		resume) may='0 21' ;;	# its end may need files that are not made yet; the next run makes them
+		resume) may='0 1' ;;	# its end may need files that are not made yet; the next run makes them
 		*) [ "$kind" != look ] || may=$undisturbed ;;
 		esac
 		head -c 1G /dev/zero >"$HERE/m/fill" 2>/dev/null
