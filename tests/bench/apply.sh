@@ -10,9 +10,7 @@ ROUNDS=${ROUNDS:-5} FS=${FS:-ext4 xfs btrfs} J=${J:-$(getconf _NPROCESSORS_ONLN)
 mode=--slim
 [ "${BUNDLE:-slim}" = slim ] || mode=
 LIMIT=$OUT/bench-limit
-case $PAIRS in
-*=[!m]* | *=m[!a]*) need_trees ;;
-esac
+need_trees
 mkdir "$W/mnt" "$W/stick"
 
 unmount() {	# DIR
@@ -113,20 +111,7 @@ medium() {	# CASE
 }
 
 for pair in $PAIRS; do
-	case=${pair%%=*} both=${pair#*=}
-	case $both in
-	made:*)
-		sh "$BENCH/memory_trees.sh" "${both#made:}" "$W/trees"
-		old=$W/trees/old new=$W/trees/new
-		;;
-	*)
-		old=$TREES/${both%%:*} new=$TREES/${both#*:}
-		if [ "${SAMPLE:-0}" != 0 ]; then
-			sh "$TOP/tools/sample-tree.sh" "$old" "$new" "$W/trees"
-			old=$W/trees/old new=$W/trees/new case=$case-sample
-		fi
-		;;
-	esac
+	trees "$pair"
 	up=$W/up.dray
 	say "$case: build"
 	"$DRAY" build -q --product bench --version 2 --counter 2 --key "$W/ops.key" --from "dir:$old" --to "dir:$new" $mode \

@@ -9,6 +9,8 @@
 #	build CASE WHO WHAT OPTION...	the same for dray build, with the key and no cache unless told
 #	phase WHAT		ms of a phase in the last meter's --progress=json, all of that name together
 #	differs WANTED GOT	how an upgraded tree is not the new release, in some lines
+#	need_trees		TREES is there, unless all of PAIRS are made
+#	trees PAIR		$case, and $old and $new in TREES; NAME=made:FILES are made, with SAMPLE=1 others are sampled, in $W/trees
 #	finish			tables, $OUT/bench/NAME.json; status 1 when a goal is missed and STRICT=1
 #
 # ROUNDS (each bench has a default) is how often what is measured takes turns. BENCH_TMP (default: TMPDIR, else /var/tmp)
@@ -93,11 +95,29 @@ differs() {
 }
 
 need_trees() {
+	case $PAIRS in
+	*=[!m]* | *=m[!a]*) ;;
+	*) return ;;
+	esac
 	if [ -z "${TREES:-}" ]; then
 		echo "$name: TREES=DIR is missing: a folder that holds OLD and NEW of each of PAIRS: $PAIRS" >&2
 		exit 2
 	fi
 	TREES=$(cd "$TREES" && pwd -P)
+}
+
+trees() {
+	case=${1%%=*} both=${1#*=}
+	old=${TREES:-}/${both%%:*} new=${TREES:-}/${both#*:}
+	case $both:${SAMPLE:-0} in
+	made:*) sh "$BENCH/memory_trees.sh" "${both#made:}" "$W/trees" ;;
+	*:0) return ;;
+	*)
+		sh "$TOP/tools/sample-tree.sh" "$old" "$new" "$W/trees"
+		case=$case-sample
+		;;
+	esac
+	old=$W/trees/old new=$W/trees/new
 }
 
 finish() {

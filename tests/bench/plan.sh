@@ -5,9 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 begin plan
 ROUNDS=${ROUNDS:-7} J=${J:-$(getconf _NPROCESSORS_ONLN)}
-case $PAIRS in
-*=[!m]* | *=m[!a]*) need_trees ;;
-esac
+need_trees
 
 # what apply looks at: the old files of every path that changes
 list_old() {
@@ -17,14 +15,7 @@ list_old() {
 	comm -12 "$W/all" "$W/touched" | tr '\n' '\0' >"$W/hash"
 }
 for pair in $PAIRS; do
-	case=${pair%%=*} both=${pair#*=}
-	case $both in
-	made:*)
-		sh "$BENCH/memory_trees.sh" "${both#made:}" "$W/trees"
-		old=$W/trees/old new=$W/trees/new
-		;;
-	*) old=$TREES/${both%%:*} new=$TREES/${both#*:} ;;
-	esac
+	trees "$pair"
 	up=$W/up.dray
 	say "$case: build"
 	"$DRAY" build -q --product bench --version 2 --counter 2 --key "$W/ops.key" --from "dir:$old" --to "dir:$new" --slim --level fast \

@@ -57,7 +57,7 @@ one() {
 	for p in $4; do
 		peer "$1" "$p" "$2" "$3"
 	done
-	for l in default fast; do
+	for l in best default fast; do
 		ours "$1" $l "$2" "$3"
 	done
 }
@@ -71,8 +71,8 @@ for pair in $PAIRS; do
 		rm -rf "${W:?}/$case"
 		payload=0.88 total=0.90
 		[ "$case" != minor ] || payload=0.80 total=0.86
-		goal "$case-sample" payload dray-default size/peers $payload
-		goal "$case-sample" size dray-default peers $total
+		goal "$case-sample" payload dray-best size/peers $payload
+		goal "$case-sample" size dray-best peers $total
 		goal "$case-sample" size dray-fast dray-default 1.15
 		goal "$case-sample" build_user dray-default ostree 0.6
 		goal "$case-sample" build_user dray-fast dray-default 0.1
