@@ -4,6 +4,7 @@
 # turns (ROUNDS, default 5): dray-install apply, tools/bench-limit in its modes, then rollback. BUNDLE=complete or slim
 # (default); SAMPLE=1 takes the samples (tools/sample-tree.sh). PAIRS may also hold made trees: NAME=made:FILES.
 # MEDIUM=30000000 reads the bundle from an image of its own that gives so many bytes a second (a cgroup of block devices, v1).
+# shellcheck disable=SC2154 # case, old and new are those of "trees" in lib.sh
 . "$(dirname "$0")/lib.sh"
 begin apply
 ROUNDS=${ROUNDS:-5} FS=${FS:-ext4 xfs btrfs} J=${J:-$(getconf _NPROCESSORS_ONLN)}

@@ -2,6 +2,7 @@
 # plan.sh - what looking takes: TREES=DIR OUT=out tests/bench/plan.sh   (make bench-plan)
 # PAIRS as elsewhere; NAME=made:FILES makes trees of so many small files instead. In turns (ROUNDS, default 7): the first plan without
 # an earlier one, the second plan, hashing the same files on all cores (openssl, 500 files for each process), info and list.
+# shellcheck disable=SC2154 # case, old and new are those of "trees" in lib.sh
 . "$(dirname "$0")/lib.sh"
 begin plan
 ROUNDS=${ROUNDS:-7} J=${J:-$(getconf _NPROCESSORS_ONLN)}
