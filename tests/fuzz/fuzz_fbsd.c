@@ -102,10 +102,13 @@ parts(const uint8_t *p, size_t len)
 {
 	struct dray_err e = { .code = DRAY_OK };
 	static struct dray_fbsd_parts v;
-	char *text = strndup((const char *)p, len);
+	char *text = calloc(len + 1, 1);	/* strndup(3) wants a text, says a sanitizer that is strict about them */
 
+	if (text == NULL)
+		abort();
+	memcpy(text, p, len);
 	v.n = 0;
-	if (text == NULL || (dray_fbsd_parts_add(&v, text, &e) != 0 && e.code != DRAY_E_USAGE) || v.n > DRAY_FBSD_PARTS)
+	if ((dray_fbsd_parts_add(&v, text, &e) != 0 && e.code != DRAY_E_USAGE) || v.n > DRAY_FBSD_PARTS)
 		abort();
 	free(text);
 }
