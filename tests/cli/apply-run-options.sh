@@ -52,7 +52,14 @@ same_tree old/d root/d
 # the disk gives back something else: found before anything live was changed
 command -v strace >/dev/null || exit 0
 rm -rf root && cp -a old root
-ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o /dev/null -e trace=fadvise64 -e 'inject=fadvise64:signal=SIGSTOP:when=1' "$INSTALL" apply up.dray \
+# small files of the state folder are read back too: which of its thread's calls is the first one of a slot?
+run env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -y -o calls -e trace=fadvise64 -e signal=none "$INSTALL" apply up.dray --root root --keyring ops.pub -j 1 \
+    --verify-writes
+want_status 0
+nth=$(awk '{ n[$1]++ } /\/tx\/[0-9]*\/[0-9]*\/0>/ { print n[$1]; exit }' calls)
+[ -n "$nth" ] || fail "no slot was read back: $(cat calls)"
+rm -rf root && cp -a old root
+ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o /dev/null -e trace=fadvise64 -e "inject=fadvise64:signal=SIGSTOP:when=$nth" "$INSTALL" apply up.dray \
     --root root --keyring ops.pub -j 1 --verify-writes >out 2>err </dev/null &
 tracer=$!
 until [ -n "$(find root/var/lib/dray/tx -name 0 -type f 2>/dev/null)" ] && pid=$(pgrep -P $tracer) &&
