@@ -49,7 +49,8 @@ main(int argc, char **argv, char **env)
 	if (f == NULL || argc < 2)
 		return 9;
 	fprintf(f, "%s\n", argv[1]);
-	fclose(f);
+	if (fclose(f) != 0)
+		return 9;
 	for (int i = 2; i < argc; i++) {
 		if (*argv[i] == '+' || *argv[i] == '@')
 			put(argv[i]);

@@ -74,7 +74,7 @@ judged() {
 	match($0, /(f?ch(mod|own)|p?write(64)?)\([0-9]+<[^>]*>/) {
 		call = $2; sub(/\(.*/, "", call)
 		path = $0; sub(/^[^<]*</, "", path); sub(/>.*/, "", path)
-		if (call == "fchmod" && $0 ~ /, 0[2-7][0-7][0-7][0-7]\)/) {
+		if (call == "fchmod" && $0 ~ /, 0[2-7][0-7][0-7][0-7](\)| <unfinished)/) {
 			set[path] = 1; n++
 			if (!(path in own)) { print "no owner before the mode: " $0; bad = 1 }
 		} else if (call == "fchmod") {
